@@ -1,0 +1,75 @@
+/*
+ * From addresses to names. Addresses are handed in as one batch; each module is
+ * opened once, its addresses sorted, its debug information read once. libdw
+ * stands behind symbolize_dw.c, libdwarf behind symbolize_dwarf.c; nobody else
+ * sees either.
+ */
+#ifndef ANALYZER_SYMBOLIZE_SYMBOLIZER_H
+#define ANALYZER_SYMBOLIZE_SYMBOLIZER_H
+
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_frame {
+	const char *function;      /* demangled; NULL = not known */
+	const char *linkage_name;  /* as in the object; NULL = not known */
+	const char *file;          /* full path as the compiler wrote it; NULL = not known */
+	uint32_t line;             /* 0 = not known */
+	bool is_inlined;           /* into the frame that follows */
+};
+
+/* The frames at one address, innermost first, at least one (maybe without
+ * names). Strings and frames belong to the symbolizer, until it is freed. */
+struct symbol_frames {
+	struct symbol_frame *frames;
+	unsigned count;
+};
+
+struct symbolizer_module {
+	const char *path;
+	const uint8_t *build_id;
+	unsigned build_id_bytes;
+	uint64_t file_bytes, mtime_ns; /* where there is no build-id: 0 = not known */
+	uint64_t bias;
+};
+
+struct symbolizer_options {
+	const char *sysroot;       /* put before module paths; NULL = none */
+	const char **debug_dirs;   /* NULL-terminated, searched before the usual ones; may be NULL */
+	bool no_inlines;
+	bool no_demangle;
+	bool shorten;
+	bool debuginfod;
+};
+
+enum symbolizer_source {      /* what a module's names came from */
+	SYMBOLIZER_NOTHING, SYMBOLIZER_UNREADABLE, SYMBOLIZER_CHANGED, SYMBOLIZER_MISSING,
+	SYMBOLIZER_DYNAMIC_SYMBOLS, SYMBOLIZER_SYMBOLS, SYMBOLIZER_DWARF,
+};
+
+struct symbolizer_module_report {
+	enum symbolizer_source source;
+	char file[1024];           /* where the debug information was found */
+	char words[256];           /* why something is missing and what to do; "" = all well */
+	size_t addresses, named, with_lines, with_inlines;
+};
+
+struct symbolizer;
+
+struct symbolizer *symbolizer_new(const struct symbolizer_options *options);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/*
+ * Resolves @count addresses of one module. An address is in memory terms (its
+ * bias is subtracted inside) and is looked up as it is: the caller has taken
+ * one off a return address. @frames has room for @count. Not finding names is
+ * no error; *@report (may be NULL) says why.
+ */
+int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+		       const uint64_t *addresses, size_t count, struct symbol_frames *frames,
+		       struct symbolizer_module_report *report, struct error *err);
+
+#endif

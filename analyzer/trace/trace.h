@@ -1,0 +1,171 @@
+/*
+ * A trace opened for reading: the file, its companion when there is one, and
+ * what they say of the process. Events come out of trace_replay, in time order,
+ * each free matched with its allocation; everything else is in the tables of
+ * struct trace, which are complete once a replay has run (modules, program
+ * counters, threads, marks and readings already after trace_open).
+ *
+ * The file is treated as if a stranger wrote it. Damage costs the rest of the
+ * piece it lies in and is listed in `faults`; it is no error.
+ */
+#ifndef ANALYZER_TRACE_TRACE_H
+#define ANALYZER_TRACE_TRACE_H
+
+#include "memprof/trace_format.h"
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_module {
+	uint64_t start, end;       /* where it was mapped */
+	uint64_t bias;             /* address in memory - address in the file */
+	uint64_t file_bytes, mtime_ns, device, inode;
+	uint64_t first_ns, gone_ns;/* when it was there; gone UINT64_MAX = to the end */
+	uint8_t build_id[64];
+	unsigned build_id_bytes;
+	const char *path;
+};
+
+struct trace_pc {
+	uint64_t address;
+	uint32_t flags;            /* enum trace_pc_flag; TRACE_PC_UNDEFINED below */
+	int32_t module;            /* index, -1 = none */
+};
+#define TRACE_PC_UNDEFINED 0x80000000u /* an id that no record defines */
+
+/* The stacks as a tree: node 0 is the empty stack; a node's frame is `pc`, its
+ * caller is the node `parent`. A stack is the number of its innermost node.
+ * `pc` is an index into struct trace.pcs, or one of enum trace_stack_pc. */
+struct trace_stack_node {
+	uint32_t parent;
+	uint32_t pc;
+};
+enum trace_stack_pc {
+	TRACE_STACK_PC_CUT = 0xfffffff0u,  /* deeper frames were not kept */
+	TRACE_STACK_PC_LOST,               /* the walk could not go on */
+	TRACE_STACK_PC_NOT_ASKED,          /* no stack: MEMPROF_DEPTH=0 */
+	TRACE_STACK_PC_BUSY,               /* no stack: the unwinder was interrupted */
+	TRACE_STACK_PC_FAILED,             /* no stack: not even the first frame was told */
+};
+
+struct trace_thread {
+	uint32_t tid;
+	const char *name;          /* "" when not known */
+	uint64_t first_ns, last_ns;
+	uint64_t allocations, frees;
+};
+
+struct trace_marker {
+	uint32_t kind;             /* enum trace_mark of trace_format.h */
+	uint32_t number;           /* snapshots: 1, 2, ... in time order */
+	uint64_t time_ns;
+	const char *name, *detail;
+	uint64_t value;
+	bool from_outside;
+};
+
+struct trace_reading {
+	uint64_t time_ns, resident, shared, virtual_bytes, mapped;
+};
+
+struct trace_fault {
+	uint64_t offset;           /* in the file named by in_companion */
+	bool in_companion;
+	const char *words;
+};
+
+struct trace_loss_count {
+	uint32_t cause;            /* enum trace_loss */
+	uint64_t events;
+};
+
+struct trace_info {
+	uint64_t pid, ppid;
+	const char *exe, *host, *version, *allocator, *own_malloc, *parent_trace, *settings;
+	char **command;            /* NULL-terminated */
+	uint64_t start_unix_ns, duration_ns;
+	uint64_t rate_bytes, depth; /* rate: at the start */
+	bool exact;                /* every lane was exact all the time */
+	bool complete;             /* ended in order and nothing is damaged or missing */
+	bool running;              /* the companion belongs to a living process */
+	bool forked;
+	uint64_t events;           /* after a replay */
+	uint64_t bytes;            /* of the file, the holes left out */
+};
+
+struct trace {
+	const char *path;
+	struct trace_info info;
+	struct trace_module *modules;   size_t module_count;
+	struct trace_pc *pcs;           size_t pc_count;
+	struct trace_stack_node *nodes; size_t node_count;
+	struct trace_thread *threads;   size_t thread_count;
+	struct trace_marker *marks;     size_t mark_count;
+	struct trace_reading *readings; size_t reading_count;
+	struct trace_fault *faults;     size_t fault_count;
+	struct trace_loss_count *losses;size_t loss_count;
+	const char **scopes;            size_t scope_count; /* index 0: "" = none */
+};
+
+/* Opens @path (and its companion). The result is the caller's, for trace_close.
+ * A file without a single usable piece is an error. */
+int trace_open(const char *path, struct trace **trace, struct error *err);
+void trace_close(struct trace *trace);
+
+enum trace_event_kind {
+	TRACE_EVENT_ALLOCATE = 1,
+	TRACE_EVENT_FREE = 2,
+	TRACE_EVENT_MAP = 3,         /* bytes mapped by the program itself */
+	TRACE_EVENT_UNMAP = 4,       /* bytes unmapped of an earlier MAP; may be a part of it */
+};
+
+enum trace_event_flag {
+	TRACE_EVENT_TEMPORARY = 1,   /* FREE: by the allocating thread before its next allocation */
+	TRACE_EVENT_REALLOC = 2,     /* one half of a realloc */
+	TRACE_EVENT_INHERITED = 4,   /* FREE of a block that the process was born with (fork), or
+				      * from before recording: size and stack are not known */
+	TRACE_EVENT_BRK = 8,
+	TRACE_EVENT_REPLACED = 16,   /* FREE made up by the reader: its address was allocated again
+				      * without one (a lost record); counted in trace_replay_stats */
+};
+
+/*
+ * One event, times in ns since the start of the process. A FREE or UNMAP
+ * carries what its ALLOCATE or MAP said, so a consumer needs no table of its own.
+ */
+struct trace_event {
+	uint8_t kind;                /* enum trace_event_kind */
+	uint8_t flags;
+	uint16_t scope;              /* ALLOCATE: innermost scope, index into scopes */
+	uint32_t thread;             /* index into threads: who did it */
+	uint32_t stack;              /* of the allocation */
+	uint32_t free_stack;         /* FREE: 0 when not recorded */
+	uint32_t birth_thread;
+	uint64_t time_ns;
+	uint64_t birth_ns;           /* FREE, UNMAP */
+	uint64_t address;
+	uint64_t size;
+	uint64_t rate;               /* of the sample; 1 = exact */
+};
+
+struct trace_replay_stats {
+	uint64_t events, allocations, frees, reallocations, maps, unmaps;
+	uint64_t inherited_frees, replaced, order_repairs;
+	uint64_t stack_checks, stack_mismatches;
+};
+
+/*
+ * Gives all events in time order to @take, in batches. @take returns 0 to go
+ * on; anything else ends the replay with that value. Can be run again.
+ */
+typedef int (*trace_take_events)(void *context, const struct trace_event *events, size_t count);
+int trace_replay(struct trace *trace, trace_take_events take, void *context,
+		 struct trace_replay_stats *stats, struct error *err);
+
+/* After a replay that ended at its end: the blocks that are live now. */
+typedef int (*trace_take_block)(void *context, const struct trace_event *allocation);
+int trace_live_blocks(struct trace *trace, trace_take_block take, void *context);
+
+#endif

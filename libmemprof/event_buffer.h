@@ -1,0 +1,51 @@
+/*
+ * Where a thread writes its records: a slot of the companion file, flushed as a
+ * piece of the trace when it is full. No lock and no system call but in
+ * event_buffer_flush. All functions are for the owning thread only.
+ */
+#ifndef LIBMEMPROF_EVENT_BUFFER_H
+#define LIBMEMPROF_EVENT_BUFFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Room that is left behind `limit`: what a record without a long stack needs. */
+#define EVENT_BUFFER_SLACK 1024
+
+struct event_buffer {
+	uint8_t *at;         /* next byte to write */
+	uint8_t *limit;      /* at >= limit: flush first; NULL = not open, or wiped by a fork */
+	uint8_t *end;        /* first byte behind the slot */
+	uint8_t *records;    /* first record of the slot */
+	uint64_t *word;      /* the slot's commit word, read by other processes */
+	uint64_t sequence;   /* of the piece being written, already << 32 */
+	uint64_t lost;       /* events dropped by this lane */
+	uint32_t lane;
+	uint32_t tid;
+};
+
+/* Makes what was written up to @at part of the trace: after this store it
+ * survives the process. */
+static inline void event_buffer_commit(struct event_buffer *buffer, uint8_t *at)
+{
+	buffer->at = at;
+	__atomic_store_n(buffer->word, buffer->sequence | (uint32_t)(at - buffer->records),
+			 __ATOMIC_RELEASE);
+}
+
+/* Takes a slot for a new lane that thread @tid will write. false: none to be
+ * had (no space, no memory); nothing changed. */
+bool event_buffer_open(struct event_buffer *buffer, uint32_t tid);
+
+/*
+ * Writes the slot's records out as a piece and begins the next one, empty. The
+ * caller's decoder state is void afterwards. false: the trace could not take
+ * the piece; its records stay where they are, readable from the slot, and the
+ * next call tries again (buffer->at >= limit still).
+ */
+bool event_buffer_flush(struct event_buffer *buffer);
+
+/* Says in the slot's header who writes from here on (only while it is empty). */
+void event_buffer_set_tid(struct event_buffer *buffer, uint32_t tid);
+
+#endif
