@@ -6,9 +6,17 @@
 B ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
 CFLAGS ?= -O2 -g
+CXXFLAGS ?= $(CFLAGS)
 V ?= 0
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+ONLY ?=
 
 ifeq ($(V),0)
 Q := @
@@ -21,6 +29,9 @@ endif
 WARN := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wvla
 STD := -std=gnu11
 
+all: $(B)/libmemprof.so ## build the library and the four commands into $(B)/
+.PHONY: all
+
 # ---- the library: no dependency but libc, nothing exported by accident --------
 LIB_SRC := $(wildcard libmemprof/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
@@ -30,15 +41,6 @@ LIB_CFLAGS := $(STD) $(WARN) -Iinclude -Ilibmemprof -fPIC -fvisibility=hidden -f
 LIB_LDFLAGS := -shared -Wl,-z,now,-z,relro,-z,nodelete -Wl,--no-undefined \
 	-Wl,--version-script=libmemprof/exports.map
 
-# ---- the analyzer: one program, four names ------------------------------------
-ANA_SRC := $(wildcard analyzer/*/*.c)
-ANA_OBJ := $(ANA_SRC:%.c=$(B)/%.o)
-ANA_CFLAGS := $(STD) $(WARN) -Iinclude -Ianalyzer -D_GNU_SOURCE
-ANA_LIBS := -ldw -lelf -l:libiberty.a -lxxhash -lzstd -lz -lm -lpthread
-TOOLS := memprof memprof-report memprof-diff memprof-gate
-
-all: $(B)/libmemprof.so $(TOOLS:%=$(B)/%)
-
 $(B)/libmemprof.so: $(LIB_OBJ) libmemprof/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) -lc
@@ -47,6 +49,15 @@ $(B)/libmemprof/%.o: libmemprof/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+
+# ---- the analyzer: one program, four names ------------------------------------
+ANA_SRC := $(wildcard analyzer/*/*.c)
+ANA_OBJ := $(ANA_SRC:%.c=$(B)/%.o)
+ANA_CFLAGS := $(STD) $(WARN) -Iinclude -Ianalyzer -D_GNU_SOURCE
+ANA_LIBS := -ldw -lelf -l:libiberty.a -lxxhash -lzstd -lz -lm -lpthread
+TOOLS := memprof memprof-report memprof-diff memprof-gate
+
+all: $(TOOLS:%=$(B)/%)
 
 $(B)/memprof: $(ANA_OBJ)
 	$(call say,LINK,$@)
@@ -60,8 +71,125 @@ $(B)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(ANA_CFLAGS) -MMD -MP -c -o $@ $<
 
-clean:
-	$(Q)rm -rf $(B)
+# ---- unit tests ----------------------------------------------------------------
+# Each test/unit/test_X.c says in its first lines what it needs (test/README.md).
+# A flavour is a folder of objects, archived as library.a (all but the exported
+# hooks), analyzer.a and helpers.a, and the tests linked against them.
+UNIT_SRC := $(wildcard test/unit/test_*.c)
+UNIT_HELPER := $(filter-out $(UNIT_SRC),$(wildcard test/unit/*.c))
+UNIT_CFLAGS := $(STD) $(WARN) -Iinclude -Ilibmemprof -Ianalyzer -Itest/unit -D_GNU_SOURCE \
+	-DXXH_INLINE_ALL
+unit_with = $(if $(UNIT_SRC),$(shell grep -lE '^(/\*| \*|//) *$(1)' $(UNIT_SRC)))
 
--include $(LIB_OBJ:.o=.d) $(ANA_OBJ:.o=.d)
-.PHONY: all clean
+UNIT_LIBRARY := $(call unit_with,LINK:.*library)
+UNIT_ANALYZER := $(call unit_with,LINK:.*analyzer)
+UNIT_PLAIN := $(call unit_with,SANITIZE: no)
+UNIT_TSAN := $(call unit_with,TSAN: yes)
+UNIT_ASAN := $(filter-out $(UNIT_PLAIN),$(UNIT_SRC))
+
+ASAN_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
+TSAN_FLAGS := -O1 -g -fsanitize=thread
+
+# unit_flavour NAME,FLAGS,TESTS
+define unit_flavour
+$(B)/$(1)/libmemprof/%.o: libmemprof/%.c
+	$$(call say,'CC $(1)',$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(LIB_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
+$(B)/$(1)/analyzer/%.o: analyzer/%.c
+	$$(call say,'CC $(1)',$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(ANA_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
+$(B)/$(1)/test/%.o: test/unit/%.c
+	$$(call say,'CC $(1)',$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(UNIT_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
+$(B)/$(1)/library.a: $(patsubst %.c,$(B)/$(1)/%.o,$(filter-out libmemprof/interpose.c,$(LIB_SRC)))
+$(B)/$(1)/analyzer.a: $(patsubst %.c,$(B)/$(1)/%.o,$(ANA_SRC))
+$(B)/$(1)/helpers.a: $(patsubst test/unit/%.c,$(B)/$(1)/test/%.o,$(UNIT_HELPER))
+$(B)/$(1)/library.a $(B)/$(1)/analyzer.a $(B)/$(1)/helpers.a:
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+$(foreach test,$(3),$(call unit_program,$(1),$(2),$(test:test/unit/%.c=%),$(test)))
+-include $(patsubst %.c,$(B)/$(1)/%.d,$(LIB_SRC) $(ANA_SRC))
+-include $(patsubst test/unit/%.c,$(B)/$(1)/test/%.d,$(UNIT_SRC) $(UNIT_HELPER))
+endef
+
+# unit_program FLAVOUR,FLAGS,NAME,SOURCE
+define unit_program
+
+$(B)/$(1)/$(3): $(B)/$(1)/test/$(3).o $(B)/$(1)/helpers.a \
+		$(if $(filter $(4),$(UNIT_LIBRARY)),$(B)/$(1)/library.a) \
+		$(if $(filter $(4),$(UNIT_ANALYZER)),$(B)/$(1)/analyzer.a)
+	$$(call say,'LINK $(1)',$$@)
+	$$(Q)$$(CC) $(2) $$(LDFLAGS) -o $$@ -Wl,--start-group $$^ -Wl,--end-group -lcmocka $$(ANA_LIBS)
+endef
+
+$(eval $(call unit_flavour,plain,-O2 -g,$(UNIT_PLAIN)))
+$(eval $(call unit_flavour,asan,$(ASAN_FLAGS),$(UNIT_ASAN)))
+$(eval $(call unit_flavour,tsan,$(TSAN_FLAGS),$(UNIT_TSAN)))
+
+UNIT_PROGRAMS := $(UNIT_ASAN:test/unit/%.c=$(B)/asan/%) $(UNIT_PLAIN:test/unit/%.c=$(B)/plain/%) \
+	$(UNIT_TSAN:test/unit/%.c=$(B)/tsan/%)
+
+# ---- programs that the integration tests run -----------------------------------
+PROGRAM_SRC := $(wildcard test/programs/*.c test/programs/*.cc)
+PROGRAM_LIB := $(filter test/programs/lib%.c,$(PROGRAM_SRC))
+PROGRAMS := $(patsubst test/programs/%.c,$(B)/test/%,$(filter-out $(PROGRAM_LIB),$(filter %.c,$(PROGRAM_SRC)))) \
+	$(patsubst test/programs/%.cc,$(B)/test/%,$(filter %.cc,$(PROGRAM_SRC))) \
+	$(PROGRAM_LIB:test/programs/%.c=$(B)/test/%.so)
+program_flags = $(shell sed -n '1s,^/\* FLAGS: \(.*\) \*/$$,\1,p' $(1))
+PROGRAM_FLAGS := -O2 -g -pthread -Wall -Wextra -Iinclude
+
+$(B)/test/%: test/programs/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PROGRAM_FLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
+$(B)/test/%: test/programs/%.cc
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(PROGRAM_FLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
+$(B)/test/%.so: test/programs/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PROGRAM_FLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
+
+# ---- checks ----------------------------------------------------------------------
+# A test program or script is left out when ONLY is given and isn't in its name.
+chosen = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(notdir $(t))),$(t))),$(1))
+SCRIPTS := $(filter-out %.sh %.py %.md %.list %.txt,$(wildcard test/integration/*))
+RUN := test/run --build $(B)
+
+check: ## run the tests; ends with "N passed, N failed" (sets itself up)
+	$(Q)test/setup build check page
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) test-programs
+	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
+
+check-long: ## the tests again, longer, and those that take long
+	$(Q)test/setup build check page
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) test-programs
+	$(Q)$(RUN) --long $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
+
+unit: unit-programs ## the unit tests alone; ONLY=word chooses
+	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS))
+
+integration: all $(PROGRAMS) ## the integration tests alone; ONLY=word chooses
+	$(Q)$(RUN) $(call chosen,$(SCRIPTS))
+
+unit-programs: $(call chosen,$(UNIT_PROGRAMS))
+test-programs: all unit-programs $(PROGRAMS)
+.PHONY: check check-long unit integration unit-programs test-programs
+
+# ---- the rest --------------------------------------------------------------------
+help: ## this list
+	@echo 'usage: make [TARGET] [VARIABLE=value]...'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo 'variables: B=$(B) CC=$(CC) CFLAGS="$(CFLAGS)" PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) V=1 (show commands)'
+
+clean: ## remove what was built
+	$(Q)rm -rf $(B)
+.PHONY: help clean
+
+# What the HTML page needs, when there is one.
+-include analyzer/page/page.mk
+-include $(LIB_OBJ:.o=.d) $(ANA_OBJ:.o=.d) $(wildcard $(B)/test/*.d)
