@@ -1,0 +1,38 @@
+/*
+ * The commands of the one program. `memprof NAME ...` and a program called
+ * memprof-NAME are the same; the table is in cmd/main.c.
+ */
+#ifndef ANALYZER_CMD_COMMAND_H
+#define ANALYZER_CMD_COMMAND_H
+
+#include "util/error.h"
+
+#include <stdbool.h>
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_NO = 1,       /* done, and the answer is no */
+	EXIT_UNUSABLE = 2, /* the command or its input can't be used */
+};
+
+struct command {
+	const char *name;
+	const char *words; /* one line for --help */
+	/* @program is the name for messages ("memprof-report" or "memprof run"),
+	 * argv[0] the command's name. Returns the exit status. */
+	int (*run)(const char *program, int argc, char **argv);
+};
+
+int cmd_run(const char *program, int argc, char **argv);
+int cmd_report(const char *program, int argc, char **argv);
+int cmd_diff(const char *program, int argc, char **argv);
+int cmd_gate(const char *program, int argc, char **argv);
+int cmd_ctl(const char *program, int argc, char **argv);
+
+/* Prints @err and returns EXIT_UNUSABLE. */
+int command_fails(const char *program, const struct error *err);
+/* "PROGRAM: WORDS" and a hint at --help; EXIT_UNUSABLE. */
+int command_misused(const char *program, const struct error *err);
+void command_print_version(const char *program);
+
+#endif
