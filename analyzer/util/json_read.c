@@ -396,14 +396,14 @@ const struct json_value *json_get(const struct json_value *object, const char *n
 	return NULL;
 }
 
-const char *json_string(const struct json_value *object, const char *name, const char *otherwise)
+const char *json_get_string(const struct json_value *object, const char *name, const char *otherwise)
 {
 	const struct json_value *value = json_get(object, name);
 
 	return value && value->type == JSON_STRING ? value->string : otherwise;
 }
 
-double json_number(const struct json_value *object, const char *name, double otherwise)
+double json_get_number(const struct json_value *object, const char *name, double otherwise)
 {
 	const struct json_value *value = json_get(object, name);
 

@@ -30,10 +30,10 @@ static void values_are_read_as_they_were_written(void **state)
 	assert_true(array->items[0].number == 1 && array->items[1].number == -2500);
 	assert_true(array->items[2].boolean && !array->items[3].boolean);
 	assert_int_equal(array->items[4].type, JSON_NULL);
-	assert_string_equal(json_string(root, "s", ""), "q\"\xc3\xa9\xf0\x9f\x98\x80\n");
+	assert_string_equal(json_get_string(root, "s", ""), "q\"\xc3\xa9\xf0\x9f\x98\x80\n");
 	assert_int_equal(json_get(json_get(root, "o"), "y")->type, JSON_ARRAY);
 	assert_null(json_get(json_get(root, "nowhere"), "x"));
-	assert_true(json_number(root, "s", 7) == 7);
+	assert_true(json_get_number(root, "s", 7) == 7);
 	json_free(document);
 }
 
