@@ -15,9 +15,10 @@
 #define MEMPROF_VARINT_H
 
 #include <stdint.h>
-#include <string.h>
 
 #define VARINT_BYTES_MAX 9
+
+/* __builtin_memcpy: one store even where the build says -fno-builtin. */
 
 /*
  * Stores @value at @at and returns the first byte behind it. Up to 9 bytes at
@@ -29,11 +30,11 @@ static inline uint8_t *varint_store(uint8_t *at, uint64_t value)
 
 	if (__builtin_expect(bytes > 8, 0)) {
 		at[0] = 0;
-		memcpy(at + 1, &value, 8);
+		__builtin_memcpy(at + 1, &value, 8);
 		return at + 9;
 	}
 	value = (value << bytes) | (1ull << (bytes - 1));
-	memcpy(at, &value, 8);
+	__builtin_memcpy(at, &value, 8);
 	return at + bytes;
 }
 
@@ -52,13 +53,13 @@ static inline const uint8_t *varint_load(const uint8_t *at, const uint8_t *end, 
 	if ((uint64_t)(end - at) < bytes)
 		return NULL;
 	if (bytes == 9) {
-		memcpy(value, at + 1, 8);
+		__builtin_memcpy(value, at + 1, 8);
 		return at + 9;
 	}
 	if (__builtin_expect(end - at >= 8, 1))
-		memcpy(&word, at, 8);
+		__builtin_memcpy(&word, at, 8);
 	else
-		memcpy(&word, at, bytes);
+		__builtin_memcpy(&word, at, bytes);
 	word >>= bytes;
 	*value = word & (~0ull >> (64 - 7 * bytes));
 	return at + bytes;
