@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <memprof/trace_format.h>
+
 /* Room that is left behind `limit`: what a record without a long stack needs. */
 #define EVENT_BUFFER_SLACK 1024
 
@@ -22,7 +24,13 @@ struct event_buffer {
 	uint64_t lost;       /* events dropped by this lane */
 	uint32_t lane;
 	uint32_t tid;
+	uint32_t failed;     /* enum trace_loss of the last flush, 0: it succeeded */
 };
+
+/* Set once the process has begun to end: every event is then written through,
+ * since nobody will fold the slots again. */
+extern uint32_t event_buffer_is_late;
+void event_buffer_write_through(struct event_buffer *buffer);
 
 /* Makes what was written up to @at part of the trace: after this store it
  * survives the process. */
@@ -31,10 +39,12 @@ static inline void event_buffer_commit(struct event_buffer *buffer, uint8_t *at)
 	buffer->at = at;
 	__atomic_store_n(buffer->word, buffer->sequence | (uint32_t)(at - buffer->records),
 			 __ATOMIC_RELEASE);
+	if (__builtin_expect(event_buffer_is_late, 0))
+		event_buffer_write_through(buffer);
 }
 
 /* Takes a slot for a new lane that thread @tid will write. false: none to be
- * had (no space, no memory); nothing changed. */
+ * had (no space, no memory); nothing changed. Only when process_ready() is true. */
 bool event_buffer_open(struct event_buffer *buffer, uint32_t tid);
 
 /*
@@ -44,6 +54,14 @@ bool event_buffer_open(struct event_buffer *buffer, uint32_t tid);
  * next call tries again (buffer->at >= limit still).
  */
 bool event_buffer_flush(struct event_buffer *buffer);
+
+/* Counts an event that could not be written (the flush failed, or the recorder
+ * was busy): in the lane's header and by cause. With cause 0 the cause is what
+ * the last failed flush met. */
+void event_buffer_drop(struct event_buffer *buffer, enum trace_loss cause);
+
+/* Ticks from which on the records' times count: those in the piece's header. */
+uint64_t event_buffer_start_ticks(const struct event_buffer *buffer);
 
 /* Says in the slot's header who writes from here on (only while it is empty). */
 void event_buffer_set_tid(struct event_buffer *buffer, uint32_t tid);

@@ -1,0 +1,87 @@
+/*
+ * The kernel, spoken to directly. The traced program may define `write`,
+ * `open`, `memcpy` or anything else: nothing here goes through a symbol that it
+ * could own, nothing touches errno, nothing allocates. A call returns what the
+ * kernel returns: a negative error number on failure.
+ *
+ * Any thread, any time, signal handlers included.
+ */
+#ifndef LIBMEMPROF_OS_H
+#define LIBMEMPROF_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "arch_x86_64.h"
+
+#define OS_PAGE_BYTES 4096u
+#define OS_PATH_MAX 4096
+
+#define os_call0(n) arch_syscall(n, 0, 0, 0, 0, 0, 0)
+#define os_call1(n, a) arch_syscall(n, (long)(a), 0, 0, 0, 0, 0)
+#define os_call2(n, a, b) arch_syscall(n, (long)(a), (long)(b), 0, 0, 0, 0)
+#define os_call3(n, a, b, c) arch_syscall(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define os_call4(n, a, b, c, d)                                                                    \
+	arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define os_call5(n, a, b, c, d, e)                                                                 \
+	arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+#define os_call6(n, a, b, c, d, e, f)                                                              \
+	arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+#define os_is_error(result) ((unsigned long)(result) >= (unsigned long)-4095)
+
+/* Zeroed private pages, NULL when there are none. Pages cost nothing before
+ * they are touched (MAP_NORESERVE). @bytes is rounded up to whole pages. */
+void *os_map(size_t bytes);
+void os_unmap(void *at, size_t bytes);
+
+/* Fork: the child finds these whole pages zeroed, or doesn't have them at all. */
+bool os_wipe_on_fork(void *at, size_t bytes);
+bool os_keep_from_fork(void *at, size_t bytes);
+
+int os_pid(void);
+int os_tid(void);
+
+/* Is thread @tid of this process still there? */
+bool os_thread_exists(int tid);
+
+/* Opens with O_CLOEXEC; the descriptor lands far above those that programs
+ * count on (0, 1, 2 ...), where the limit allows it. */
+int os_open(const char *path, int flags, int mode);
+int os_close(int descriptor);
+
+/* Writes or reads everything, going on after EINTR and short counts. 0 or a
+ * negative error; os_read_file: bytes read, with a zero behind them. */
+int os_write_all(int descriptor, const void *bytes, size_t count);
+int os_pwrite_all(int descriptor, const void *bytes, size_t count, uint64_t offset);
+long os_read_file(const char *path, char *out, size_t room);
+long os_pread(int descriptor, void *out, size_t count, uint64_t offset);
+
+int os_stat(const char *path, struct stat *st);  /* follows links */
+int os_lstat(const char *path, struct stat *st); /* doesn't */
+int os_fstat(int descriptor, struct stat *st);
+long os_readlink(const char *path, char *out, size_t room); /* adds the zero */
+
+void os_yield(void);
+void os_sleep_ns(uint64_t ns);
+
+/* String functions of our own. memcpy, memmove, memset, memcmp and strlen are
+ * defined too (hidden), since compilers make calls to them on their own. */
+bool text_equal(const char *a, const char *b);
+bool text_begins(const char *text, const char *prefix);
+const char *text_find(const char *text, char wanted);      /* NULL: not there */
+const char *text_find_last(const char *text, char wanted); /* NULL: not there */
+bool text_number(const char *text, const char **end, uint64_t *value);
+
+/* A small snprintf: %s %d %u %lu %lx %zu %c %%. Always terminates the text and
+ * returns the length that it has (cut when there is no room). */
+size_t text_format(char *out, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+size_t text_format_list(char *out, size_t room, const char *format, __builtin_va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+#endif
