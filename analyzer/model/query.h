@@ -53,7 +53,7 @@ void pattern_release(struct pattern *pattern);
 /* Parses METRIC: "live", "live.count", ... */
 int query_sort_parse(struct query *query, const char *text, struct error *err);
 
-/* Defaults: by site, live bytes, 20 rows, 3 stacks. */
+/* Defaults: by site, allocated bytes, 20 rows, 3 stacks. */
 void query_init(struct query *query);
 void query_release(struct query *query);
 

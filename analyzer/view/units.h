@@ -8,6 +8,7 @@
 #include "model/number.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define UNITS_BYTES 64
