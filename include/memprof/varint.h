@@ -14,6 +14,7 @@
 #ifndef MEMPROF_VARINT_H
 #define MEMPROF_VARINT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define VARINT_BYTES_MAX 9
