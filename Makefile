@@ -54,7 +54,7 @@ $(B)/libmemprof/%.o: libmemprof/%.c
 ANA_SRC := $(wildcard analyzer/*/*.c)
 ANA_OBJ := $(ANA_SRC:%.c=$(B)/%.o)
 ANA_CFLAGS := $(STD) $(WARN) -Iinclude -Ianalyzer -D_GNU_SOURCE
-ANA_LIBS := -ldw -lelf -l:libiberty.a -lxxhash -lzstd -lz -lm -lpthread
+ANA_LIBS := -ldw -lelf -l:libiberty.a -lxxhash -llzma -lzstd -lz -lm -lpthread
 TOOLS := memprof memprof-report memprof-diff memprof-gate
 
 all: $(TOOLS:%=$(B)/%)

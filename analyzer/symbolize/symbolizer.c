@@ -1,0 +1,361 @@
+/*
+ * See symbolizer.h. The front: it knows what was answered already, asks for the
+ * rest once per batch, and hands out frames that stay where they are. All
+ * reading of object files is done by the process behind symbol_reader.h.
+ */
+#include "symbolize/symbolizer.h"
+
+#include "symbolize/demangle.h"
+#include "symbolize/symbol_answer.h"
+#include "symbolize/symbol_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An answer, with its frames in the form that callers see. */
+struct answered {
+	struct answered *next;
+	struct symbol_answer answer;
+	struct symbol_frame *frames;   /* one for each of answer.frames */
+	void *block;
+	char **shortened;              /* with options.shorten: one per frame, or NULL */
+};
+
+struct module {
+	struct module *next;
+	char *path;
+	uint8_t build_id[64];
+	unsigned build_id_bytes;
+	uint64_t file_bytes, mtime_ns;
+	struct answered *answers;
+	enum symbolizer_source source;
+	char words[256];               /* when the reader failed */
+};
+
+struct symbolizer {
+	struct symbolizer_options options;
+	struct symbol_reader *reader;
+	struct module *modules;
+	struct symbol_frame nothing;   /* the frame of an address nobody knows */
+};
+
+/* ---- the module's table --------------------------------------------------------- */
+
+static bool is_module(const struct module *known, const struct symbolizer_module *module)
+{
+	return known->build_id_bytes == module->build_id_bytes &&
+	       !memcmp(known->build_id, module->build_id ? module->build_id : known->build_id,
+		       known->build_id_bytes) &&
+	       known->file_bytes == module->file_bytes && known->mtime_ns == module->mtime_ns &&
+	       !strcmp(known->path, module->path);
+}
+
+static struct module *module_of(struct symbolizer *symbolizer,
+				const struct symbolizer_module *module)
+{
+	struct module *known;
+
+	for (known = symbolizer->modules; known; known = known->next)
+		if (is_module(known, module))
+			return known;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return NULL;
+	known->path = strdup(module->path);
+	if (!known->path || module->build_id_bytes > sizeof(known->build_id)) {
+		free(known->path);
+		free(known);
+		return NULL;
+	}
+	if (module->build_id_bytes)
+		memcpy(known->build_id, module->build_id, module->build_id_bytes);
+	known->build_id_bytes = module->build_id_bytes;
+	known->file_bytes = module->file_bytes;
+	known->mtime_ns = module->mtime_ns;
+	known->next = symbolizer->modules;
+	symbolizer->modules = known;
+	return known;
+}
+
+static void answered_free(struct answered *answered)
+{
+	for (uint32_t i = 0; answered->shortened && i < answered->answer.header->string_bytes; i++)
+		free(answered->shortened[i]);
+	free(answered->shortened);
+	free(answered->frames);
+	free(answered->block);
+	free(answered);
+}
+
+/* ---- frames as callers see them ------------------------------------------------- */
+
+static const char *string_of(const struct symbol_answer *answer, uint32_t offset)
+{
+	return offset ? answer->strings + offset : NULL;
+}
+
+/* The short form of an interned name, made once. */
+static const char *short_name(struct answered *answered, uint32_t offset)
+{
+	const char *name = string_of(&answered->answer, offset);
+
+	if (!name || !answered->shortened)
+		return name;
+	if (!answered->shortened[offset])
+		answered->shortened[offset] = demangle_shorten(name);
+	return answered->shortened[offset] ? answered->shortened[offset] : name;
+}
+
+static bool make_frames(struct answered *answered, const struct symbolizer_options *options)
+{
+	const struct symbol_answer *answer = &answered->answer;
+	uint32_t count = answer->header->frame_count;
+
+	answered->frames = calloc(count ? count : 1, sizeof(*answered->frames));
+	if (options->shorten && !options->no_demangle)
+		answered->shortened = calloc(answer->header->string_bytes, sizeof(char *));
+	if (!answered->frames)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct answer_frame *from = &answer->frames[i];
+		struct symbol_frame *frame = &answered->frames[i];
+
+		frame->linkage_name = string_of(answer, from->linkage_name);
+		frame->function = options->no_demangle ? frame->linkage_name :
+							 short_name(answered, from->function);
+		frame->file = string_of(answer, from->file);
+		frame->line = from->line & ~ANSWER_INLINED;
+		frame->is_inlined = (from->line & ANSWER_INLINED) && !options->no_inlines;
+	}
+	return true;
+}
+
+/* Makes @block (taken over) one of the module's answers. */
+static int add_answer(struct symbolizer *symbolizer, struct module *module, void *block,
+		      size_t bytes, struct error *err)
+{
+	struct answered *answered = calloc(1, sizeof(*answered));
+
+	if (!answered) {
+		free(block);
+		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
+	}
+	answered->block = block;
+	if (!symbol_answer_open(&answered->answer, block, bytes)) {
+		free(block);
+		free(answered);
+		return ERROR_FORMAT;
+	}
+	if (!make_frames(answered, &symbolizer->options)) {
+		answered_free(answered);
+		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
+	}
+	answered->next = module->answers;
+	module->answers = answered;
+	return 0;
+}
+
+/* ---- asking ----------------------------------------------------------------------- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_answered(const struct module *module, uint64_t address)
+{
+	for (const struct answered *at = module->answers; at; at = at->next)
+		if (symbol_answer_find(&at->answer, address) != SIZE_MAX)
+			return true;
+	return false;
+}
+
+/* Sorts @list, and leaves each address once that has no answer yet. */
+static size_t leave_unanswered(const struct module *module, uint64_t *list, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(list, count, sizeof(*list), compare_addresses);
+	for (size_t i = 0; i < count; i++)
+		if ((!kept || list[kept - 1] != list[i]) && !is_answered(module, list[i]))
+			list[kept++] = list[i];
+	return kept;
+}
+
+static const char *const outcome_words[] = {
+	[READER_ANSWERED] = "",
+	[READER_CRASHED] = "its debug information is broken: the reader of it crashed",
+	[READER_TOOK_TOO_LONG] = "its debug information is broken: reading it did not end",
+	[READER_OUT_OF_MEMORY] = "its debug information asks for too much memory",
+	[READER_NOT_STARTED] = "no process could be started to read it",
+};
+
+/* Broken DWARF need not cost the symbol table: a second try goes without. */
+static enum reader_outcome ask_reader(struct symbolizer *symbolizer, struct module *module,
+				      struct object_query *query, const uint64_t *addresses,
+				      size_t count, void **block, size_t *bytes)
+{
+	enum reader_outcome first, second;
+
+	first = symbol_reader_ask(symbolizer->reader, query, addresses, count, block, bytes);
+	if (first == READER_ANSWERED || first == READER_NOT_STARTED)
+		goto done;
+	query->skip_dwarf = true;
+	second = symbol_reader_ask(symbolizer->reader, query, addresses, count, block, bytes);
+	snprintf(module->words, sizeof(module->words), "%s", outcome_words[first]);
+	module->source = SYMBOLIZER_UNREADABLE;
+	return second;
+done:
+	if (first != READER_ANSWERED) {
+		snprintf(module->words, sizeof(module->words), "%s", outcome_words[first]);
+		module->source = SYMBOLIZER_UNREADABLE;
+	}
+	return first;
+}
+
+static int ask(struct symbolizer *symbolizer, struct module *module,
+	       const struct symbolizer_module *wanted, const uint64_t *addresses, size_t count,
+	       struct error *err)
+{
+	const struct symbolizer_options *options = &symbolizer->options;
+	struct object_query query = {
+		.path = module->path,
+		.build_id = module->build_id,
+		.build_id_bytes = module->build_id_bytes,
+		.file_bytes = module->file_bytes,
+		.mtime_ns = module->mtime_ns,
+		.pid = wanted->pid,
+		.sysroot = options->sysroot,
+		.debug_dirs = options->debug_dirs,
+		.debuginfod = options->debuginfod,
+	};
+	size_t bytes = 0;
+	void *block = NULL;
+	int ret;
+
+	if (ask_reader(symbolizer, module, &query, addresses, count, &block, &bytes) !=
+	    READER_ANSWERED)
+		return 0;
+	ret = add_answer(symbolizer, module, block, bytes, err);
+	return ret == ERROR_FORMAT ? 0 : ret;
+}
+
+/* ---- the interface ------------------------------------------------------------------ */
+
+struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
+{
+	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (!symbolizer)
+		return NULL;
+	symbolizer->options = *options;
+	symbolizer->reader = symbol_reader_new();
+	if (!symbolizer->reader) {
+		free(symbolizer);
+		return NULL;
+	}
+	return symbolizer;
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	struct module *module;
+
+	if (!symbolizer)
+		return;
+	while ((module = symbolizer->modules)) {
+		struct answered *answered;
+
+		symbolizer->modules = module->next;
+		while ((answered = module->answers)) {
+			module->answers = answered->next;
+			answered_free(answered);
+		}
+		free(module->path);
+		free(module);
+	}
+	symbol_reader_free(symbolizer->reader);
+	free(symbolizer);
+}
+
+static struct symbol_frames frames_at(struct symbolizer *symbolizer, const struct module *module,
+				      uint64_t address)
+{
+	for (const struct answered *at = module->answers; at; at = at->next) {
+		size_t index = symbol_answer_find(&at->answer, address);
+		uint32_t first, end;
+
+		if (index == SIZE_MAX)
+			continue;
+		first = at->answer.first[index];
+		end = at->answer.first[index + 1];
+		if (symbolizer->options.no_inlines)
+			first = end - 1;
+		return (struct symbol_frames){ &at->frames[first], end - first };
+	}
+	return (struct symbol_frames){ &symbolizer->nothing, 1 };
+}
+
+static void count_frames(struct symbolizer_module_report *report,
+			 const struct symbol_frames *frames)
+{
+	report->addresses++;
+	report->named += frames->frames[frames->count - 1].function != NULL;
+	report->with_lines += frames->frames[0].line != 0;
+	report->with_inlines += frames->count > 1;
+}
+
+static void say_source(struct symbolizer_module_report *report, const struct module *module)
+{
+	const struct answered *newest = module->answers;
+
+	if (newest) {
+		const struct answer_header *header = newest->answer.header;
+
+		report->source = (enum symbolizer_source)header->source;
+		snprintf(report->file, sizeof(report->file), "%s",
+			 newest->answer.strings + header->file);
+		snprintf(report->words, sizeof(report->words), "%s",
+			 newest->answer.strings + header->words);
+	}
+	if (module->words[0]) {
+		report->source = module->source;
+		snprintf(report->words, sizeof(report->words), "%s", module->words);
+	}
+}
+
+int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+		       const uint64_t *addresses, size_t count, struct symbol_frames *frames,
+		       struct symbolizer_module_report *report, struct error *err)
+{
+	struct module *known = module_of(symbolizer, module);
+	uint64_t *list = malloc((count ? count : 1) * sizeof(*list));
+	size_t unanswered;
+	int ret = 0;
+
+	if (!known || !list) {
+		free(list);
+		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
+	}
+	for (size_t i = 0; i < count; i++)
+		list[i] = addresses[i] - module->bias;
+	unanswered = leave_unanswered(known, list, count);
+	if (unanswered)
+		ret = ask(symbolizer, known, module, list, unanswered, err);
+	free(list);
+	if (ret)
+		return ret;
+	if (report)
+		memset(report, 0, sizeof(*report));
+	for (size_t i = 0; i < count; i++) {
+		frames[i] = frames_at(symbolizer, known, addresses[i] - module->bias);
+		if (report)
+			count_frames(report, &frames[i]);
+	}
+	if (report)
+		say_source(report, known);
+	return 0;
+}
