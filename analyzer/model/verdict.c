@@ -1,0 +1,177 @@
+/*
+ * See verdict.h. Each rule is a function on the curve; the order of the rules is
+ * the table at the end.
+ */
+#include "model/verdict.h"
+
+const char *const verdict_names[] = {
+	"unknown", "leak suspect", "growing", "plateau", "churn", "one-time", NULL,
+};
+const char *const program_verdict_names[] = {
+	"unknown", "retention", "growth", "plateau", "churn", NULL,
+};
+
+/* Below so many samples a sampled site's curve says nothing. */
+#define SAMPLES_MIN 30
+#define LAST_THIRD (CURVE_BUCKETS * 2 / 3)
+#define RISE_SHARE 0.05
+#define OLD_BLOCKS_MIN 8
+
+static double highest(const struct curve *curve, unsigned from, unsigned to)
+{
+	double high = 0;
+	unsigned i;
+
+	for (i = from; i < to; i++)
+		if (curve->live[i] > high)
+			high = curve->live[i];
+	return high;
+}
+
+double curve_peak_bytes(const struct curve *curve)
+{
+	return highest(curve, 0, CURVE_BUCKETS);
+}
+
+double curve_rise_bytes(const struct curve *curve)
+{
+	double rise = highest(curve, LAST_THIRD, CURVE_BUCKETS) - highest(curve, 0, LAST_THIRD);
+
+	return rise > 0 ? rise : 0;
+}
+
+/* The curve's new heights: how long it stood at the end, and the longest time
+ * between two of them. A height counts when it is above the last by a hundredth
+ * of the peak, so that noise on a plateau is none. */
+static void standing_times(const struct curve *curve, unsigned *at_end, unsigned *longest)
+{
+	double least = curve_peak_bytes(curve) / 100, height = 0;
+	unsigned last = 0, i;
+
+	*longest = 0;
+	for (i = 0; i < CURVE_BUCKETS; i++) {
+		if (curve->live[i] <= height + least)
+			continue;
+		if (height > 0 && i - last > *longest)
+			*longest = i - last;
+		height = curve->live[i];
+		last = i;
+	}
+	*at_end = CURVE_BUCKETS - 1 - last;
+}
+
+bool curve_rises(const struct curve *curve)
+{
+	unsigned at_end, longest;
+
+	if (curve_rise_bytes(curve) <= RISE_SHARE * curve_peak_bytes(curve))
+		return false;
+	standing_times(curve, &at_end, &longest);
+	return at_end < CURVE_BUCKETS / 10 || at_end < 2 * longest;
+}
+
+/* ---- sites ----------------------------------------------------------------------- */
+
+static double stayed_bytes(const struct curve *curve)
+{
+	double sum = 0;
+	unsigned i;
+
+	for (i = 0; i < BORN_WINDOWS; i++)
+		sum += curve->stayed_bytes[i];
+	return sum;
+}
+
+/* Of the blocks that stayed, those that are old: born before the last quarter. */
+static double old_bytes(const struct curve *curve)
+{
+	return stayed_bytes(curve) - curve->stayed_bytes[BORN_YOUNG];
+}
+
+static double old_count(const struct curve *curve)
+{
+	double sum = 0;
+	unsigned i;
+
+	for (i = 0; i < BORN_YOUNG; i++)
+		sum += curve->stayed_count[i];
+	return sum;
+}
+
+/* Blocks that stayed by the length of the window they were born in. */
+static double birth_pace(const struct curve *curve, enum birth_window window)
+{
+	return curve->stayed_count[window] / (birth_bounds[window + 1] - birth_bounds[window]);
+}
+
+static bool is_unknown(const struct curve *curve)
+{
+	return curve->sampled && curve->samples < SAMPLES_MIN;
+}
+
+static bool is_one_time(const struct curve *curve)
+{
+	return curve->early_bytes >= 0.95 * curve->allocated_bytes &&
+	       curve->stayed_bytes[BORN_FIRST_TENTH] >= 0.95 * curve->allocated_bytes;
+}
+
+static bool is_leak(const struct curve *curve)
+{
+	double old = old_bytes(curve);
+
+	if (old_count(curve) < OLD_BLOCKS_MIN || old < 0.05 * curve_peak_bytes(curve))
+		return false;
+	if (curve->freed_old_bytes >= 0.05 * (curve->freed_old_bytes + old))
+		return false;
+	if (curve->given_back_bytes >= 0.95 * stayed_bytes(curve))
+		return false;
+	return birth_pace(curve, BORN_LATE) > 0 &&
+	       birth_pace(curve, BORN_LATE) >= 0.3 * birth_pace(curve, BORN_MIDDLE);
+}
+
+static bool is_churn(const struct curve *curve)
+{
+	return curve->allocated_bytes >= 10 * curve_peak_bytes(curve) &&
+	       curve->freed_young_count > 0.5 * curve->allocated_count;
+}
+
+static bool is_anything(const struct curve *curve)
+{
+	(void)curve;
+	return true;
+}
+
+static const struct site_rule {
+	enum verdict verdict;
+	bool (*applies)(const struct curve *curve);
+} site_rules[] = {
+	{ VERDICT_UNKNOWN, is_unknown },   { VERDICT_ONE_TIME, is_one_time },
+	{ VERDICT_LEAK, is_leak },         { VERDICT_GROWING, curve_rises },
+	{ VERDICT_CHURN, is_churn },       { VERDICT_PLATEAU, is_anything },
+};
+
+enum verdict verdict_of_site(const struct curve *curve)
+{
+	const struct site_rule *rule = site_rules;
+
+	while (!rule->applies(curve))
+		rule++;
+	return rule->verdict;
+}
+
+/* ---- the program ------------------------------------------------------------------ */
+
+enum program_verdict verdict_of_program(const struct curve *whole, const struct curve *leaking,
+					const struct curve *growing)
+{
+	if (is_unknown(whole))
+		return PROGRAM_UNKNOWN;
+	if (curve_rises(whole))
+		return curve_rise_bytes(leaking) >= curve_rise_bytes(growing) &&
+				       curve_rise_bytes(leaking) > 0
+			       ? PROGRAM_RETENTION
+			       : PROGRAM_GROWTH;
+	if (whole->allocated_bytes >= 100 * curve_peak_bytes(whole))
+		return PROGRAM_CHURN;
+	return PROGRAM_PLATEAU;
+}
