@@ -264,10 +264,10 @@ int cmd_ctl(const char *program, int argc, char **argv)
 {
 	const struct option *const tables[] = { options, NULL };
 	struct option_list words = { 0 };
-	const struct ctl_action *action;
-	struct ctl_request request;
+	const struct ctl_action *action = NULL;
+	struct ctl_request request = { 0 };
 	struct error err = { 0 };
-	pid_t pid;
+	pid_t pid = 0;
 	int code;
 
 	if (option_parse(argc, argv, tables, &words, &err) < 0)

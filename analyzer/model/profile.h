@@ -61,6 +61,7 @@ struct profile {
 	bool filtered;               /* names took stacks away */
 	struct profile_site *sites;  /* in the order of the query */
 	size_t site_count;
+	struct profile_stack *stacks;/* private: all stacks, sites point into it */
 	struct profile_names *names; /* private */
 };
 

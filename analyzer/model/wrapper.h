@@ -10,10 +10,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* @function is demangled; @module (path, may be NULL) and @file (may be NULL)
- * tell libstdc++'s own from the program's. @more: the user's. */
-bool wrapper_matches(const char *function, const char *file, const char *module,
-		     const struct pattern *more);
+/* @function is demangled, @file its source (either may be NULL); @more: the
+ * user's own rows. */
+bool wrapper_matches(const char *function, const char *file, const struct pattern *more);
 
 /* The list, one a line with what it stands for (memprof-report info --wrappers). */
 void wrapper_print(FILE *out);
