@@ -23,16 +23,24 @@ struct command {
 	int (*run)(const char *program, int argc, char **argv);
 };
 
-int cmd_run(const char *program, int argc, char **argv);
-int cmd_report(const char *program, int argc, char **argv);
-int cmd_diff(const char *program, int argc, char **argv);
-int cmd_gate(const char *program, int argc, char **argv);
-int cmd_ctl(const char *program, int argc, char **argv);
+/* A command that this program was built without is not listed. */
+#define COMMAND_RUN(name)                                                                          \
+	__attribute__((weak)) int name(const char *program, int argc, char **argv)
+COMMAND_RUN(cmd_run);
+COMMAND_RUN(cmd_report);
+COMMAND_RUN(cmd_diff);
+COMMAND_RUN(cmd_gate);
+COMMAND_RUN(cmd_ctl);
 
 /* Prints @err and returns EXIT_UNUSABLE. */
 int command_fails(const char *program, const struct error *err);
 /* "PROGRAM: WORDS" and a hint at --help; EXIT_UNUSABLE. */
 int command_misused(const char *program, const struct error *err);
 void command_print_version(const char *program);
+
+enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+bool command_wants_color(int choice, int descriptor);
+/* Columns of the terminal behind @descriptor; 0 = it is none. */
+unsigned command_width(int descriptor);
 
 #endif

@@ -69,7 +69,8 @@ int query_sort_parse(struct query *query, const char *text, struct error *err)
 
 void query_init(struct query *query)
 {
-	*query = (struct query){ .by = BY_SITE, .sort = METRIC_ALLOCATED, .limit = 20, .stacks = 3 };
+	*query = (struct query){ .by = BY_SITE, .sort = METRIC_ALLOCATED, .limit = QUERY_DEFAULT,
+				 .stacks = QUERY_DEFAULT };
 }
 
 void query_release(struct query *query)

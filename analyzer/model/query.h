@@ -30,8 +30,8 @@ struct query {
 	enum metric sort;
 	bool by_count;                 /* order and shares by count, not bytes */
 	bool sort_given;               /* the user chose `sort` */
-	uint64_t limit;                /* rows; 0 = all */
-	uint64_t stacks;               /* stacks of a site; 0 = all */
+	uint64_t limit;                /* rows; 0 = all; QUERY_DEFAULT = the view's choice */
+	uint64_t stacks;               /* stacks of a site; 0 = all; QUERY_DEFAULT likewise */
 	struct pattern focus, ignore;  /* keep, drop stacks with a frame that matches */
 	struct pattern hide, show;     /* drop, keep frames that match */
 	struct pattern thread, module; /* name or tid; module of the call site */
@@ -53,8 +53,18 @@ void pattern_release(struct pattern *pattern);
 /* Parses METRIC: "live", "live.count", ... */
 int query_sort_parse(struct query *query, const char *text, struct error *err);
 
-/* Defaults: by site, allocated bytes, 20 rows, 3 stacks. */
+#define QUERY_DEFAULT UINT64_MAX
+
+/* Defaults: by site, allocated bytes. */
 void query_init(struct query *query);
+
+/* How many of @have rows are shown when the view shows @choice by itself. */
+static inline size_t query_rows(uint64_t asked, size_t choice, size_t have)
+{
+	uint64_t rows = asked == QUERY_DEFAULT ? choice : asked ? asked : have;
+
+	return rows < have ? (size_t)rows : have;
+}
 void query_release(struct query *query);
 
 #endif

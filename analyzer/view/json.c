@@ -134,6 +134,11 @@ void json_array_begin(struct json *json, const char *key)
 	level_begin(json, key, '[', false);
 }
 
+void json_list_begin(struct json *json, const char *key)
+{
+	level_begin(json, key, '[', true);
+}
+
 void json_array_end(struct json *json)
 {
 	level_end(json, ']');

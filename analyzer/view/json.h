@@ -26,6 +26,8 @@ void json_object_begin(struct json *json, const char *key);
 void json_row_begin(struct json *json, const char *key);
 void json_object_end(struct json *json);
 void json_array_begin(struct json *json, const char *key);
+/* The same, on one line. */
+void json_list_begin(struct json *json, const char *key);
 void json_array_end(struct json *json);
 void json_string(struct json *json, const char *key, const char *value); /* NULL: null */
 void json_unsigned(struct json *json, const char *key, uint64_t value);

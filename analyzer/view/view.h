@@ -42,6 +42,8 @@ struct view {
 	const char *usage;         /* what follows the name: "[TRACE[@WHEN]]..." */
 	unsigned flags;
 	const struct option *options; /* of this view alone; may be NULL */
+	/* Asked by the options: answers what needs no trace and returns true. NULL: never. */
+	bool (*instead)(struct view_request *request);
 	/* 0 or a negative error code with @err filled; 1 = "the answer is no". */
 	int (*show)(struct view_request *request, struct trace_set *set, struct error *err);
 };
@@ -50,9 +52,10 @@ struct view {
 extern const struct view views[];
 const struct view *view_find(const char *name);
 
-/* One per view_NAME.c */
+/* One per view_NAME.c. A view that this program was built without is not listed. */
 #define VIEW_SHOW(name)                                                                            \
-	int name(struct view_request *request, struct trace_set *set, struct error *err)
+	__attribute__((weak)) int name(struct view_request *request, struct trace_set *set,        \
+				       struct error *err)
 VIEW_SHOW(view_summary);
 VIEW_SHOW(view_top_sites);
 VIEW_SHOW(view_peak);
