@@ -154,10 +154,28 @@ $(B)/test/%.so: test/programs/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PROGRAM_FLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
 
+# ---- what is measured ------------------------------------------------------------
+BENCH_PROGRAMS := $(B)/bench/micro $(B)/bench/null.so
+
+$(B)/bench/micro: test/bench/micro.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STD) -O2 -g -pthread -fno-builtin -Wall -Wextra -o $@ $<
+$(B)/bench/null.so: test/bench/null.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STD) -O2 -g -D_GNU_SOURCE -fPIC -shared -fno-plt -fno-builtin -Wall -Wextra -o $@ $< -ldl
+
+bench: ## what memprof costs beside others; BENCH="-w micro -p memprof -n 5 --scale 0.3"
+	$(Q)test/setup build bench
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all $(BENCH_PROGRAMS)
+	$(Q)B=$(B) test/bench/run $(BENCH)
+.PHONY: bench
+
 # ---- checks ----------------------------------------------------------------------
 # A test program or script is left out when ONLY is given and isn't in its name.
 chosen = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(notdir $(t))),$(t))),$(1))
-SCRIPTS := $(filter-out %.sh %.py %.md %.list %.txt,$(wildcard test/integration/*))
+SCRIPTS := $(filter-out %.sh %.py %.limits %__pycache__,$(wildcard test/integration/*))
 RUN := test/run --build $(B)
 
 check: ## run the tests; ends with "N passed, N failed" (sets itself up)
@@ -173,11 +191,11 @@ check-long: ## the tests again, longer, and those that take long
 unit: unit-programs ## the unit tests alone; ONLY=word chooses
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS))
 
-integration: all $(PROGRAMS) ## the integration tests alone; ONLY=word chooses
+integration: all $(PROGRAMS) $(BENCH_PROGRAMS) ## the integration tests alone; ONLY=word chooses
 	$(Q)$(RUN) $(call chosen,$(SCRIPTS))
 
 unit-programs: $(call chosen,$(UNIT_PROGRAMS))
-test-programs: all unit-programs $(PROGRAMS)
+test-programs: all unit-programs $(PROGRAMS) $(BENCH_PROGRAMS)
 .PHONY: check check-long unit integration unit-programs test-programs
 
 # ---- the rest --------------------------------------------------------------------

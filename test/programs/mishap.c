@@ -157,7 +157,9 @@ static void by_abort(void)
 
 static void by_segv(void)
 {
-	*(volatile int *)8 = 1;
+	int *volatile nowhere = NULL;
+
+	*nowhere = 1;
 }
 
 static void by_exit_now(void)
