@@ -35,10 +35,11 @@ struct unwind_point {
 /* What a capture found, in the trace's terms (trace_format.h). */
 struct stack_delta {
 	uint8_t mode;         /* enum trace_stack_mode */
-	uint8_t slot;         /* CACHED, DELTA: the cache slot; NONE: enum trace_no_stack */
+	uint8_t slot;         /* SAME, CACHED, DELTA: the cache slot; NONE: enum trace_no_stack */
 	uint32_t popped;
 	uint32_t pushed;
 	const uint32_t *ids;  /* pushed frames, innermost first; valid until the next capture */
+	const uint64_t *pcs;  /* their program counters, for frames without an id */
 };
 
 struct unwind_state; /* one mapping of unwind_state_bytes() bytes, zero = empty */
@@ -60,14 +61,14 @@ void stack_capture(struct unwind_state *state, struct unwind_point point,
 		   struct stack_delta *delta);
 
 /* Stores the stack field of @delta at @at (without mode, which goes into the
- * tag). Returns the first byte behind it, or NULL when it needs more room than
- * up to @end: then flush, restart, capture again. */
+ * tag). Returns the first byte behind it, or NULL when it might need more room
+ * than up to @end (9 bytes for each number): then flush, restart, capture again. */
 uint8_t *stack_delta_store(const struct stack_delta *delta, uint8_t *at, uint8_t *end);
 
 /*
  * Places in the code that got their ids since the last call by anybody: each is
  * handed out exactly once, to one thread, which writes its PC record. Returns
- * false when there is none. The check is one load when there is none.
+ * false when there is none; pc_table_has_fresh says so cheaply.
  */
 struct pc_entry {
 	uint32_t id;
@@ -76,9 +77,29 @@ struct pc_entry {
 };
 bool pc_table_take_fresh(struct pc_entry *entry);
 
-/* The loader is changing the set of modules (called from a hook whose caller
- * lies in the loader): places in modules that can go are forgotten by everybody
- * before the next capture. A state notices by itself and says so: */
+struct pc_fresh {
+	uint32_t made;  /* written under the table's lock */
+	uint32_t taken; /* advanced by whoever takes one */
+};
+extern struct pc_fresh pc_fresh;
+
+static inline bool pc_table_has_fresh(void)
+{
+	return __atomic_load_n(&pc_fresh.made, __ATOMIC_RELAXED) !=
+	       __atomic_load_n(&pc_fresh.taken, __ATOMIC_RELAXED);
+}
+
+/* In the child of a fork, before its first capture: its trace begins anew, so all
+ * places still loaded are handed out as fresh ones again. */
+void unwind_forked(void);
+
+/*
+ * The loader may be changing the set of modules: to be called from every hook
+ * whose caller lies in the loader, before the allocation (recorded or not, so that
+ * no module can go and another come in its place unseen). Where a module has gone,
+ * places in it are forgotten by everybody before the next capture. A state notices
+ * by itself and says so. Cheap while no module loaded at run time is in use.
+ */
 void unwind_modules_changed(void);
 
 /* true once after the state was emptied by such a change: write a RESTART. */
