@@ -46,13 +46,18 @@ static inline uint64_t control_generation(void)
 void control_set_active(bool is_active);
 void control_set_rate(uint64_t rate_bytes);
 
-/* For process.c: the companion of the trace @trace_path. @elsewhere (room
- * TRACE_NAME_MAX) becomes its path if it doesn't lie beside the trace, else "".
- * false: slots will be plain memory. */
+/*
+ * For process.c: makes the companion of the trace @trace_path with its control
+ * page as @identity (slots and paths filled in here), and takes leave of the
+ * parent's in a child of fork. Where its folder can't hold it, it goes to
+ * /dev/shm or @temporary ($TMPDIR, may be NULL). Returns false when slots will
+ * be plain memory.
+ */
 bool companion_open(const char *trace_path, const struct control_page *identity,
-		    char *elsewhere);
+		    const char *temporary);
 void companion_unlink(void);
 const char *companion_path(void); /* "" when there is none */
+bool companion_is_elsewhere(void); /* not beside the trace */
 
 /* A slot for a new lane: *lane is its lane (from 1). NULL: none to be had. Takes
  * a lock only when a new batch has to be made. */

@@ -56,9 +56,9 @@ bool event_buffer_open(struct event_buffer *buffer, uint32_t tid);
 bool event_buffer_flush(struct event_buffer *buffer);
 
 /* Counts an event that could not be written (the flush failed, or the recorder
- * was busy): in the lane's header and by cause. With cause 0 the cause is what
- * the last failed flush met. */
-void event_buffer_drop(struct event_buffer *buffer, enum trace_loss cause);
+ * was busy): in the lane's header and by @cause, enum trace_loss; 0: what the last
+ * failed flush met. */
+void event_buffer_drop(struct event_buffer *buffer, unsigned cause);
 
 /* Ticks from which on the records' times count: those in the piece's header. */
 uint64_t event_buffer_start_ticks(const struct event_buffer *buffer);

@@ -34,6 +34,10 @@
 
 #define os_is_error(result) ((unsigned long)(result) >= (unsigned long)-4095)
 
+/* The program has forbidden itself system calls (seccomp strict): the next one
+ * kills it. Looked at where work that needs them begins. */
+extern bool os_is_forbidden;
+
 /* Zeroed private pages, NULL when there are none. Pages cost nothing before
  * they are touched (MAP_NORESERVE). @bytes is rounded up to whole pages. */
 void *os_map(size_t bytes);
@@ -49,9 +53,10 @@ int os_tid(void);
 /* Is thread @tid of this process still there? */
 bool os_thread_exists(int tid);
 
-/* Opens with O_CLOEXEC; the descriptor lands far above those that programs
- * count on (0, 1, 2 ...), where the limit allows it. */
+/* Opens with O_CLOEXEC. A descriptor that is kept is opened `high`: it lands far
+ * above those that programs count on (3, 4, 5 ...), where the limit allows it. */
 int os_open(const char *path, int flags, int mode);
+int os_open_high(const char *path, int flags, int mode);
 int os_close(int descriptor);
 
 /* Writes or reads everything, going on after EINTR and short counts. 0 or a
@@ -65,6 +70,12 @@ int os_stat(const char *path, struct stat *st);  /* follows links */
 int os_lstat(const char *path, struct stat *st); /* doesn't */
 int os_fstat(int descriptor, struct stat *st);
 long os_readlink(const char *path, char *out, size_t room); /* adds the zero */
+
+/* Is the descriptor still this file? Programs close and reuse numbers. */
+bool os_is_file(int descriptor, uint64_t device, uint64_t inode);
+
+/* May a file grow to @bytes? Beyond RLIMIT_FSIZE lies SIGXFSZ: ask first. */
+bool os_file_may_grow_to(uint64_t bytes);
 
 void os_yield(void);
 void os_sleep_ns(uint64_t ns);

@@ -50,6 +50,23 @@ uint32_t process_generation(void);
  */
 void process_fold(enum trace_end kind);
 
+/* To be called when exec came back: the companion counts again. */
+void process_exec_failed(void);
+
+/*
+ * A META fact that another module knows ("allocator", "own_malloc", ...). Before
+ * the trace is made it is kept for the header, here and in children; later it is
+ * written at once. @value is copied, up to 1000 bytes; keys are string constants.
+ */
+void process_note_fact(const char *key, const char *value);
+
+/*
+ * The program is about to forbid itself system calls (seccomp strict): after this
+ * nothing but stores into slots is done, and what doesn't fit there is lost and
+ * counted (clock_forbid has to be called too).
+ */
+void process_forbid_calls(void);
+
 /*
  * The environment for a program that this process becomes or starts (exec*,
  * posix_spawn): with MEMPROF_CHILDREN=0 the library is taken out of LD_PRELOAD;

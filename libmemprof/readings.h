@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READING_RECORDS_MAX 128
+struct record_cursor;
+
+#define READING_RECORDS_MAX 192
 
 /* Ticks at which the next reading is due; UINT64_MAX: none. Read it directly. */
 extern uint64_t reading_next_ticks;
@@ -28,6 +30,9 @@ static inline bool reading_due(uint64_t now_ticks)
  * recorder's own count. Some 5 us of system calls, under no lock.
  */
 size_t reading_take(uint64_t now_ticks, uint64_t mapped_bytes, uint8_t *out);
+
+/* Stores a CLOCK record of this moment. */
+void record_clock(struct record_cursor *cursor);
 
 /* For process.c: a new trace begins. */
 void readings_restart(void);

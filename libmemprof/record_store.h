@@ -1,7 +1,7 @@
 /*
  * Stores EXTENDED records that the output side itself has to say, without time:
  * tag, kind, length, payload (trace_format.h). For the recorder too: build the
- * payload in a struct record_payload, then store it behind a tag.
+ * payload in place, between begin and end.
  */
 #ifndef LIBMEMPROF_RECORD_STORE_H
 #define LIBMEMPROF_RECORD_STORE_H
@@ -15,8 +15,10 @@
 struct record_cursor {
 	uint8_t *at;
 	uint8_t *end;      /* nothing is written from here on */
+	/* The record that is open: */
+	uint8_t *start;
+	uint8_t *payload;
 	bool is_cut;       /* something didn't fit: what was stored is void */
-	uint8_t *length;   /* of the record that is open */
 };
 
 /* A record is begun, filled, ended. Its length always takes 2 bytes (payloads

@@ -8,6 +8,8 @@
  * A file is never overwritten: one that belongs to no running process is first
  * renamed to NAME.old (with its companion); beside one that is in use the trace
  * becomes NAME.2.trace, NAME.3.trace ...
+ *
+ * For process.c, which lets one thread at a time in.
  */
 #ifndef LIBMEMPROF_TRACE_NAME_H
 #define LIBMEMPROF_TRACE_NAME_H
@@ -18,16 +20,10 @@
 
 #define TRACE_NAME_MAX 2048
 
-struct trace_name_facts {
-	const char *program;
-	const char *host;
-	uint64_t pid;
-	uint64_t image;
-	uint64_t start_unix_s;
-};
+struct process_facts;
 
 /* Expands @pattern. Returns the length, 0 when it doesn't fit. */
-size_t trace_name_expand(const char *pattern, const struct trace_name_facts *facts, char *out,
+size_t trace_name_expand(const char *pattern, const struct process_facts *facts, char *out,
 			 size_t room);
 
 /* NAME with number @number (2, 3 ...): x.trace -> x.2.trace. 0: doesn't fit. */
@@ -36,17 +32,19 @@ size_t trace_name_number(const char *path, unsigned number, char *out, size_t ro
 /* folder/.NAME.live for folder/NAME. 0: doesn't fit. */
 size_t trace_name_companion(const char *path, char *out, size_t room);
 
-/* Makes *pattern absolute with the working folder, once per image; a pattern
- * that names an existing folder gets the default name in it. */
+/* Makes @pattern absolute with the working folder; a pattern that names an
+ * existing folder gets the default name in it. Once per image. */
 void trace_name_settle(const char *pattern, char *out, size_t room);
 
+/* The same name in another folder (not a pattern): for when the first refuses. */
+void trace_name_move(const char *settled, const char *folder, char *out, size_t room);
+
 /*
- * Creates the trace (0600, new, never through a link). Returns its descriptor
- * and fills in @path (TRACE_NAME_MAX bytes); or a negative error when neither
- * the settled folder nor $TMPDIR nor /tmp would take it. *fallback: it lies in
- * another folder than asked, *refused tells why (error number).
+ * Creates the trace (0600, new, never through a link) as @settled says and fills
+ * in @path (TRACE_NAME_MAX bytes). Returns its descriptor, on which a lock is
+ * held (flock) that keeps others from taking the unfinished file for a dead one:
+ * release it when the header is written. Or a negative error: the folder refuses.
  */
-int trace_name_create(const char *settled, const struct trace_name_facts *facts, char *path,
-		      bool *fallback, int *refused);
+int trace_name_create(const char *settled, const struct process_facts *facts, char *path);
 
 #endif

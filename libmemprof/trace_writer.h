@@ -26,6 +26,23 @@ void trace_writer_close(void);
  */
 int trace_writer_put(struct trace_piece *header, const uint8_t *records, uint64_t *place);
 
+/* The same to a place that the caller knows: the header piece, at 0. */
+int trace_writer_put_at(struct trace_piece *header, const uint8_t *records, uint64_t place);
+
+/* The same as trace_writer_put for a piece that is allowed beyond the limit. */
+int trace_writer_put_beyond(struct trace_piece *header, const uint8_t *records,
+			    uint64_t *place);
+
+/* Has the limit of its size been met? */
+bool trace_writer_is_full(void);
+
+/*
+ * Reserves *place ahead where the trace may not grow without limit, so that what
+ * is begun can be ended: 0 (also when nothing had to be done) or
+ * TRACE_LOSS_MAX_TRACE.
+ */
+int trace_writer_reserve(uint64_t *place);
+
 /* The checksum of a piece, as trace_format.h defines it. */
 uint64_t trace_piece_checksum(const struct trace_piece *header, const uint8_t *records);
 

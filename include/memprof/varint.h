@@ -19,10 +19,9 @@
 
 #define VARINT_BYTES_MAX 9
 
-/* __builtin_memcpy: one store even where the build says -fno-builtin. */
-
 /*
- * Stores @value at @at and returns the first byte behind it. Up to 9 bytes at
+ * Stores @value at @at and returns the first byte behind it (__builtin_: one
+ * store even where the build says -fno-builtin). Up to 9 bytes at
  * @at are written whatever the length is: the caller keeps that much room.
  */
 static inline uint8_t *varint_store(uint8_t *at, uint64_t value)

@@ -1,0 +1,159 @@
+/*
+ * Choosing and reading the clock: see clock.h. The kernel's own opinion is
+ * asked first: a machine on whose counter it doesn't rely uses a timer chip as
+ * its clock source.
+ */
+#define _GNU_SOURCE
+#include "clock.h"
+
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "os.h"
+
+#define CPUID_POWER 0x80000007u
+#define CPUID_INVARIANT_TSC (1u << 8)
+#define CPUID_TSC_RATIO 0x15u
+#define CPUID_HYPERVISOR 0x40000000u
+#define CPUID_HYPERVISOR_TSC 0x40000010u
+#define GUESSED_TICKS_PER_SECOND 3000000000u
+#define MEASURE_NS 2000000u /* two readings this far apart give the rate to 1 in 10000 */
+
+uint32_t clock_source = CLOCK_SOURCE_MONOTONIC;
+
+static struct {
+	struct clock_reading first;     /* at the start of the image */
+	struct clock_reading frozen;    /* the last one before the counter was forbidden */
+	uint64_t ticks_per_second;      /* written by any thread, whole */
+	bool is_known;
+} clock_state = { .ticks_per_second = GUESSED_TICKS_PER_SECOND };
+
+static uint64_t kernel_ns(int id)
+{
+	struct timespec now = { 0, 0 };
+
+	os_call2(SYS_clock_gettime, id, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_slow_ticks(void)
+{
+	if (clock_source == CLOCK_SOURCE_NONE)
+		return __atomic_add_fetch(&clock_state.frozen.ticks, 1, __ATOMIC_RELAXED);
+	return kernel_ns(CLOCK_MONOTONIC_RAW);
+}
+
+static bool counter_is_invariant(void)
+{
+	uint32_t regs[4];
+
+	arch_cpuid(0x80000000u, regs);
+	if (regs[0] < CPUID_POWER)
+		return false;
+	arch_cpuid(CPUID_POWER, regs);
+	return regs[3] & CPUID_INVARIANT_TSC;
+}
+
+static bool kernel_trusts_counter(void)
+{
+	static const char *const chips[] = { "hpet", "acpi_pm", "refined-jiffies", "jiffies",
+					     "pit" };
+	char source[32];
+
+	if (os_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			 source, sizeof(source)) <= 0)
+		return true;
+	for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
+		if (text_begins(source, chips[i]))
+			return false;
+	return true;
+}
+
+static bool counter_is_allowed(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	return os_call2(SYS_prctl, PR_GET_TSC, &mode) != 0 || mode == PR_TSC_ENABLE;
+}
+
+/* What the processor, or the hypervisor below it, says of the counter's rate. */
+static uint64_t stated_ticks_per_second(void)
+{
+	uint32_t regs[4];
+
+	arch_cpuid(CPUID_HYPERVISOR, regs);
+	if (regs[0] >= CPUID_HYPERVISOR_TSC && regs[0] < CPUID_HYPERVISOR + 0x100) {
+		arch_cpuid(CPUID_HYPERVISOR_TSC, regs);
+		if (regs[0])
+			return (uint64_t)regs[0] * 1000;
+	}
+	arch_cpuid(0, regs);
+	if (regs[0] < CPUID_TSC_RATIO)
+		return 0;
+	arch_cpuid(CPUID_TSC_RATIO, regs);
+	return regs[0] ? (uint64_t)regs[2] * regs[1] / regs[0] : 0;
+}
+
+static void set_rate(uint64_t ticks_per_second)
+{
+	if (!ticks_per_second)
+		return;
+	__atomic_store_n(&clock_state.ticks_per_second, ticks_per_second, __ATOMIC_RELAXED);
+	clock_state.is_known = true;
+}
+
+void clock_start(void)
+{
+	if (clock_state.first.mono_ns)
+		return;
+	if (counter_is_allowed() && counter_is_invariant() && kernel_trusts_counter()) {
+		clock_source = CLOCK_SOURCE_TSC;
+		set_rate(stated_ticks_per_second());
+	} else {
+		set_rate(1000000000u);
+	}
+	clock_read(&clock_state.first);
+}
+
+void clock_forbid(void)
+{
+	struct clock_reading now;
+
+	clock_read(&now);
+	clock_state.frozen = now;
+	clock_source = CLOCK_SOURCE_NONE;
+}
+
+static void measure(const struct clock_reading *now)
+{
+	uint64_t ns = now->mono_ns - clock_state.first.mono_ns;
+	uint64_t ticks = now->ticks - clock_state.first.ticks;
+
+	if (clock_source != CLOCK_SOURCE_TSC || !clock_state.first.mono_ns || ns < MEASURE_NS)
+		return;
+	set_rate((uint64_t)((unsigned __int128)ticks * 1000000000u / ns));
+}
+
+void clock_read(struct clock_reading *reading)
+{
+	if (clock_source == CLOCK_SOURCE_NONE) {
+		*reading = clock_state.frozen;
+		return;
+	}
+	reading->real_ns = kernel_ns(CLOCK_REALTIME);
+	reading->mono_ns = kernel_ns(CLOCK_MONOTONIC_RAW);
+	reading->ticks = clock_source == CLOCK_SOURCE_TSC ? arch_ticks() : reading->mono_ns;
+	measure(reading);
+}
+
+const char *clock_source_name(void)
+{
+	return clock_source == CLOCK_SOURCE_MONOTONIC ? "monotonic_raw" : "tsc";
+}
+
+uint64_t clock_ticks_per_second(bool *is_known)
+{
+	*is_known = clock_state.is_known;
+	return __atomic_load_n(&clock_state.ticks_per_second, __ATOMIC_RELAXED);
+}
