@@ -154,6 +154,27 @@ $(B)/test/%.so: test/programs/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PROGRAM_FLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
 
+# ---- examples and demo -----------------------------------------------------------
+EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c)) \
+	$(patsubst examples/%.cc,$(B)/examples/%,$(wildcard examples/*.cc))
+
+$(B)/examples/%: examples/%.c include/memprof/memprof.h
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O1 -g -Wall -Wextra -Iinclude -o $@ $< -pthread
+$(B)/examples/%: examples/%.cc include/memprof/memprof.h
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -O1 -g -Wall -Wextra -Iinclude -o $@ $< -pthread
+
+examples: $(EXAMPLES) ## the programs in examples/
+
+demo: ## profile a real program, find a planted leak (sets itself up)
+	$(Q)test/setup build demo page
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all $(B)/examples/leaky-server
+	$(Q)B=$(B) test/demo
+.PHONY: examples demo
+
 # ---- what is measured ------------------------------------------------------------
 BENCH_PROGRAMS := $(B)/bench/micro $(B)/bench/null.so
 
@@ -191,12 +212,48 @@ check-long: ## the tests again, longer, and those that take long
 unit: unit-programs ## the unit tests alone; ONLY=word chooses
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS))
 
-integration: all $(PROGRAMS) $(BENCH_PROGRAMS) ## the integration tests alone; ONLY=word chooses
+integration: all examples $(PROGRAMS) $(BENCH_PROGRAMS) ## the integration tests alone; ONLY=word chooses
 	$(Q)$(RUN) $(call chosen,$(SCRIPTS))
 
 unit-programs: $(call chosen,$(UNIT_PROGRAMS))
-test-programs: all unit-programs $(PROGRAMS) $(BENCH_PROGRAMS)
+test-programs: all examples unit-programs $(PROGRAMS) $(BENCH_PROGRAMS)
 .PHONY: check check-long unit integration unit-programs test-programs
+
+# ---- installing -----------------------------------------------------------------
+# bin/ the commands, lib/memprof/ the library (found from there by `memprof run`),
+# include/memprof/memprof.h and its .pc file, man pages, JSON schemas, completions.
+VERSION := $(shell sed -n 's/^\#define MEMPROF_VERSION "\(.*\)"/\1/p' include/memprof/version.h 2>/dev/null)
+root := $(DESTDIR)$(PREFIX)
+MAN1 := $(wildcard man/*.1)
+MAN_OTHER := $(wildcard man/*.3 man/*.5 man/*.7)
+SCHEMAS := $(wildcard man/schema/*.json)
+INSTALLED := $(TOOLS:%=bin/%) lib/memprof include/memprof/memprof.h lib/pkgconfig/memprof.pc \
+	$(MAN1:man/%=share/man/man1/%) $(foreach page,$(MAN_OTHER),share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+	share/memprof share/doc/memprof share/bash-completion/completions/memprof
+
+install: all ## install below $(DESTDIR)$(PREFIX)
+	$(Q)install -d $(root)/bin $(root)/lib/memprof $(root)/lib/pkgconfig $(root)/include/memprof $(root)/share/doc/memprof
+	$(Q)install -m 755 $(B)/memprof $(root)/bin/memprof
+	$(Q)for name in $(filter-out memprof,$(TOOLS)); do ln -sf memprof $(root)/bin/$$name; done
+	$(Q)install -m 755 $(B)/libmemprof.so $(root)/lib/memprof/libmemprof.so
+	$(Q)install -m 644 include/memprof/memprof.h $(root)/include/memprof/memprof.h
+	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(or $(VERSION),0),' packaging/memprof.pc.in >$(root)/lib/pkgconfig/memprof.pc
+	$(Q)for page in $(MAN1) $(MAN_OTHER); do \
+		install -D -m 644 $$page $(root)/share/man/man$${page##*.}/$$(basename $$page); done
+	$(Q)for schema in $(SCHEMAS); do install -D -m 644 $$schema $(root)/share/memprof/schema/$$(basename $$schema); done
+	$(Q)if [ -e packaging/completions/memprof.bash ]; then install -D -m 644 packaging/completions/memprof.bash \
+		$(root)/share/bash-completion/completions/memprof; fi
+	$(Q)install -m 644 README.md LICENSE $(root)/share/doc/memprof/
+	@echo "installed: $(root)/bin/memprof, $(root)/lib/memprof/libmemprof.so"
+
+uninstall: ## remove what install put there
+	$(Q)rm -rf $(INSTALLED:%=$(root)/%)
+	$(Q)-rmdir $(root)/include/memprof 2>/dev/null || true
+
+dist: ## a tar file of the committed source
+	$(Q)git archive --format=tar.gz --prefix=memprof-$(or $(VERSION),0)/ -o $(B)/memprof-$(or $(VERSION),0).tar.gz HEAD
+	@echo $(B)/memprof-$(or $(VERSION),0).tar.gz
+.PHONY: install uninstall dist
 
 # ---- the rest --------------------------------------------------------------------
 help: ## this list
