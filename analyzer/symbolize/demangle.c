@@ -206,11 +206,11 @@ static bool drop_parameters(struct shortening *by, const char *name)
 }
 
 /* What stands before a space is the return type of a template, unless the space
- * is within "(anonymous namespace)", "{lambda...}", "X as Y", "operator new". */
+ * is within "(anonymous namespace)", "{lambda...}", "<X as Y>", "operator new". */
 static bool drop_return_type(struct shortening *by)
 {
-	if (*by->at != ' ' || by->to == by->out || strpbrk(by->out, "({") ||
-	    !strncmp(by->at, " as ", 4) || strstr(by->out, "operator"))
+	if (*by->at != ' ' || by->to == by->out || by->out[0] == '<' ||
+	    strpbrk(by->out, "({") || strstr(by->out, "operator"))
 		return false;
 	by->to = by->out;
 	*by->to = 0;

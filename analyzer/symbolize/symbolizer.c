@@ -7,6 +7,7 @@
 
 #include "symbolize/demangle.h"
 #include "symbolize/symbol_answer.h"
+#include "symbolize/symbol_cache.h"
 #include "symbolize/symbol_reader.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct module {
 	unsigned build_id_bytes;
 	uint64_t file_bytes, mtime_ns;
 	struct answered *answers;
+	bool cache_was_asked;
 	enum symbolizer_source source;
 	char words[256];               /* when the reader failed */
 };
@@ -36,6 +38,7 @@ struct module {
 struct symbolizer {
 	struct symbolizer_options options;
 	struct symbol_reader *reader;
+	struct symbol_cache *cache;
 	struct module *modules;
 	struct symbol_frame nothing;   /* the frame of an address nobody knows */
 };
@@ -216,12 +219,96 @@ done:
 	return first;
 }
 
-static int ask(struct symbolizer *symbolizer, struct module *module,
-	       const struct symbolizer_module *wanted, const uint64_t *addresses, size_t count,
-	       struct error *err)
+/* Takes what the cache folder has on @module, once per module. */
+static int ask_cache(struct symbolizer *symbolizer, struct module *module,
+		     const struct object_query *query, struct error *err)
+{
+	struct symbol_answer answer;
+	size_t bytes;
+	void *block;
+
+	if (module->cache_was_asked)
+		return 0;
+	module->cache_was_asked = true;
+	block = symbol_cache_load(symbolizer->cache, query, &bytes);
+	if (!block || !symbol_answer_open(&answer, block, bytes) ||
+	    !symbol_answer_is_current(&answer)) {
+		free(block);
+		return 0;
+	}
+	return add_answer(symbolizer, module, block, bytes, err);
+}
+
+/* An answer is worth keeping when names were found, unless more may be had by
+ * asking a server again. */
+static bool is_worth_keeping(const struct module *module, const struct object_query *query)
+{
+	uint32_t source = module->answers->answer.header->source;
+
+	if (module->words[0] || source < SYMBOLIZER_DYNAMIC_SYMBOLS)
+		return false;
+	return source == SYMBOLIZER_DWARF || !query->debuginfod;
+}
+
+/* Answers in one: all addresses in order, told by whichever has them. */
+static void *merge_answers(const struct module *module, size_t *bytes)
+{
+	const struct symbol_answer *newest = &module->answers->answer;
+	struct answer_builder builder;
+	size_t at[2] = { 0, 0 };
+	const struct symbol_answer *from[2] = { newest, &module->answers->next->answer };
+	void *block;
+
+	answer_builder_init(&builder);
+	for (uint32_t i = 0; i < newest->header->witness_count; i++)
+		answer_builder_witness(&builder, newest->strings + newest->witnesses[i].path);
+	for (;;) {
+		bool has_0 = at[0] < from[0]->header->address_count;
+		bool has_1 = at[1] < from[1]->header->address_count;
+		unsigned next;
+
+		if (!has_0 && !has_1)
+			break;
+		next = !has_0 || (has_1 && from[1]->addresses[at[1]] < from[0]->addresses[at[0]]);
+		answer_builder_copy(&builder, from[next], at[next]++);
+	}
+	block = answer_builder_pack(&builder, newest->header->source,
+				    newest->strings + newest->header->file,
+				    newest->strings + newest->header->words, bytes);
+	answer_builder_release(&builder);
+	return block;
+}
+
+/* Keeps the newest answer, together with the one from the cache if there was
+ * one. Later questions for the same module in the same run are rare. */
+static void keep_answers(struct symbolizer *symbolizer, const struct module *module,
+			 const struct object_query *query)
+{
+	const struct answered *newest = module->answers;
+	void *merged;
+	size_t bytes;
+
+	if (!is_worth_keeping(module, query))
+		return;
+	if (!newest->next) {
+		symbol_cache_store(symbolizer->cache, query, newest->block,
+				   newest->answer.header->bytes);
+		return;
+	}
+	if (newest->next->next)
+		return;
+	merged = merge_answers(module, &bytes);
+	if (merged)
+		symbol_cache_store(symbolizer->cache, query, merged, bytes);
+	free(merged);
+}
+
+static void make_query(struct object_query *query, const struct symbolizer *symbolizer,
+		       const struct module *module, const struct symbolizer_module *wanted)
 {
 	const struct symbolizer_options *options = &symbolizer->options;
-	struct object_query query = {
+
+	*query = (struct object_query){
 		.path = module->path,
 		.build_id = module->build_id,
 		.build_id_bytes = module->build_id_bytes,
@@ -232,14 +319,29 @@ static int ask(struct symbolizer *symbolizer, struct module *module,
 		.debug_dirs = options->debug_dirs,
 		.debuginfod = options->debuginfod,
 	};
+}
+
+/* Learns the names of @list (sorted here), from the cache, then from the files. */
+static int learn(struct symbolizer *symbolizer, struct module *module,
+		 const struct symbolizer_module *wanted, uint64_t *list, size_t count,
+		 struct error *err)
+{
+	struct object_query query;
 	size_t bytes = 0;
 	void *block = NULL;
 	int ret;
 
-	if (ask_reader(symbolizer, module, &query, addresses, count, &block, &bytes) !=
-	    READER_ANSWERED)
+	make_query(&query, symbolizer, module, wanted);
+	ret = ask_cache(symbolizer, module, &query, err);
+	if (ret)
+		return ret;
+	count = leave_unanswered(module, list, count);
+	if (!count || ask_reader(symbolizer, module, &query, list, count, &block, &bytes) !=
+			      READER_ANSWERED)
 		return 0;
 	ret = add_answer(symbolizer, module, block, bytes, err);
+	if (!ret)
+		keep_answers(symbolizer, module, &query);
 	return ret == ERROR_FORMAT ? 0 : ret;
 }
 
@@ -253,8 +355,9 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 		return NULL;
 	symbolizer->options = *options;
 	symbolizer->reader = symbol_reader_new();
-	if (!symbolizer->reader) {
-		free(symbolizer);
+	symbolizer->cache = symbol_cache_new(options->cache_folder);
+	if (!symbolizer->reader || !symbolizer->cache) {
+		symbolizer_free(symbolizer);
 		return NULL;
 	}
 	return symbolizer;
@@ -278,6 +381,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 		free(module);
 	}
 	symbol_reader_free(symbolizer->reader);
+	symbol_cache_free(symbolizer->cache);
 	free(symbolizer);
 }
 
@@ -333,8 +437,7 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_mo
 {
 	struct module *known = module_of(symbolizer, module);
 	uint64_t *list = malloc((count ? count : 1) * sizeof(*list));
-	size_t unanswered;
-	int ret = 0;
+	int ret;
 
 	if (!known || !list) {
 		free(list);
@@ -342,9 +445,7 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_mo
 	}
 	for (size_t i = 0; i < count; i++)
 		list[i] = addresses[i] - module->bias;
-	unanswered = leave_unanswered(known, list, count);
-	if (unanswered)
-		ret = ask(symbolizer, known, module, list, unanswered, err);
+	ret = learn(symbolizer, known, module, list, count, err);
 	free(list);
 	if (ret)
 		return ret;

@@ -44,6 +44,7 @@ struct symbolizer_options {
 	bool no_demangle;
 	bool shorten;
 	bool debuginfod;
+	const char *cache_folder;  /* NULL = the user's own; "" = no cache */
 };
 
 enum symbolizer_source {      /* what a module's names came from */

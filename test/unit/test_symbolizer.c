@@ -133,6 +133,7 @@ static int make_program(void **state)
 	snprintf(folder, sizeof(folder), "%s/symXXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(folder))
 		return -1;
+	setenv("XDG_CACHE_HOME", folder, 1);
 	snprintf(path, sizeof(path), "%s/p.c", folder);
 	file = fopen(path, "w");
 	if (!file)
@@ -402,6 +403,64 @@ static void a_batch_may_hold_an_address_twice_and_in_any_order(void **state)
 	symbolizer_free(symbolizer);
 }
 
+static void answers_are_kept_and_dropped_when_a_file_changes(void **state)
+{
+	char cache[600], path[700];
+	struct symbolizer_options options = { .cache_folder = cache };
+	struct symbolizer_module module = the_program(path);
+	struct found found;
+
+	(void)state;
+	snprintf(cache, sizeof(cache), "%s/cache", folder);
+	snprintf(path, sizeof(path), "%s/kept", folder);
+	run("cp -p %s %s", program, path);
+	look_up(&options, &module, site, &found);
+	expect_inner_in_outer(&found);
+	run("test $(ls %s | wc -l) = 1", cache);
+	look_up(&options, &module, site, &found);
+	expect_inner_in_outer(&found);
+	/* the file is stripped: same build-id, another file, other names */
+	run("strip -g %s", path);
+	look_up(&options, &module, site, &found);
+	assert_string_equal(found.function[0], "outer");
+	assert_int_equal(found.report.source, SYMBOLIZER_SYMBOLS);
+}
+
+static void the_cache_learns_more_addresses_of_a_module(void **state)
+{
+	char cache[600];
+	struct symbolizer_options options = { .cache_folder = cache };
+	struct symbolizer_module module = the_program(program);
+	struct found found;
+
+	(void)state;
+	snprintf(cache, sizeof(cache), "%s/cache2", folder);
+	look_up(&options, &module, site, &found);
+	look_up(&options, &module, address_of(program, "main"), &found);
+	assert_string_equal(found.function[0], "main");
+	run("test $(ls %s | wc -l) = 1", cache);
+	look_up(&options, &module, site, &found);
+	expect_inner_in_outer(&found);
+}
+
+static void a_damaged_cache_file_is_not_believed(void **state)
+{
+	char cache[600];
+	struct symbolizer_options options = { .cache_folder = cache };
+	struct symbolizer_module module = the_program(program);
+	struct found found;
+
+	(void)state;
+	snprintf(cache, sizeof(cache), "%s/cache3", folder);
+	look_up(&options, &module, site, &found);
+	run("f=$(ls %s/*) && printf X | dd of=$f bs=1 seek=200 conv=notrunc status=none", cache);
+	look_up(&options, &module, site, &found);
+	expect_inner_in_outer(&found);
+	run("f=$(ls %s/*) && truncate -s 100 $f", cache);
+	look_up(&options, &module, site, &found);
+	expect_inner_in_outer(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +476,9 @@ int main(void)
 		cmocka_unit_test(looks_under_the_sysroot_first),
 		cmocka_unit_test(symbols_alone_name_functions_but_honour_their_size),
 		cmocka_unit_test(a_batch_may_hold_an_address_twice_and_in_any_order),
+		cmocka_unit_test(answers_are_kept_and_dropped_when_a_file_changes),
+		cmocka_unit_test(the_cache_learns_more_addresses_of_a_module),
+		cmocka_unit_test(a_damaged_cache_file_is_not_believed),
 	};
 
 	return cmocka_run_group_tests(tests, make_program, remove_folder);
