@@ -45,6 +45,9 @@ $(B)/libmemprof.so: $(LIB_OBJ) libmemprof/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJ) -lc
 
+# Hooks jump on and leave no frame: whoever they jump to sees the program.
+$(B)/libmemprof/interpose.o: LIB_CFLAGS += -fomit-frame-pointer -foptimize-sibling-calls
+
 $(B)/libmemprof/%.o: libmemprof/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
