@@ -1,0 +1,14 @@
+/*
+ * The hooks around the end of the program, and of what it lets us do.
+ */
+#ifndef LIBMEMPROF_END_CALLS_H
+#define LIBMEMPROF_END_CALLS_H
+
+void end_by_exit(int status);
+void end_by_quick_exit(int status);
+int end_by_execve(const char *path, char *const argv[], char *const envp[]);
+
+/* prctl can forbid the process its clock. */
+int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * The functions that stand in the program's way: nothing else is here. Each
+ * does the little that every call has to pay for, and jumps on: to the next
+ * definition, or to the function that records the call. They are compiled
+ * without a frame of their own and with tail calls, so that whoever is jumped
+ * to sees the program as its caller.
+ *
+ * Before the first look at the settings the countdown is 0 and the routes lead
+ * to the recording functions, which find out what there is to do.
+ */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "end_calls.h"
+#include "heap_calls.h"
+#include "map_calls.h"
+#include "next.h"
+#include "sampled_set.h"
+#include "sampler.h"
+#include "thread_state.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Nothing but prototypes: some of these names are in no header of C. */
+#define HOOK(result, name, parameters, arguments) EXPORT result name parameters;
+#define NEW(name, parameters, arguments) EXPORT void *name parameters;
+#define DELETE(name, parameters, arguments) EXPORT void name parameters;
+#include "hooks.def"
+EXPORT void *reallocarray(void *block, size_t count, size_t size);
+EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));
+EXPORT void _Exit(int status) __attribute__((alias("_exit")));
+
+/* true: the bytes were before the next sample, and are counted. */
+static inline bool passes(size_t size)
+{
+	uint64_t bytes = sampler_bytes(size);
+
+	if (unlikely(thread_here.countdown < bytes))
+		return false;
+	thread_here.countdown -= bytes;
+	return true;
+}
+
+EXPORT void *malloc(size_t size)
+{
+	if (likely(passes(size)))
+		return next.malloc(size);
+	return record_malloc(size);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+	uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+	size_t bytes;
+
+	if (unlikely(next_module_has(&next_facts.loader, caller)))
+		heap_look_at_loader(caller);
+	if (unlikely(__builtin_mul_overflow(count, size, &bytes)) || likely(passes(bytes)))
+		return next.calloc(count, size);
+	return record_calloc(count, size);
+}
+
+EXPORT void *realloc(void *block, size_t size)
+{
+	if (likely(!sampled_set_may_hold(block)) && likely(passes(size)))
+		return heap_routes.realloc(block, size);
+	return record_realloc(block, size);
+}
+
+EXPORT void *reallocarray(void *block, size_t count, size_t size)
+{
+	return record_reallocarray(block, count, size);
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+	if (likely(passes(size)))
+		return next.memalign(alignment, size);
+	return record_memalign(alignment, size);
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+	if (likely(passes(size)))
+		return next.aligned_alloc(alignment, size);
+	return record_aligned_alloc(alignment, size);
+}
+
+EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	if (likely(passes(size)))
+		return next.posix_memalign(out, alignment, size);
+	return record_posix_memalign(out, alignment, size);
+}
+
+EXPORT void *valloc(size_t size)
+{
+	if (likely(passes(size)))
+		return next.valloc(size);
+	return record_valloc(size);
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+	if (likely(passes(size)))
+		return next.pvalloc(size);
+	return record_pvalloc(size);
+}
+
+/* NULL has no tag either: the next definition does nothing with it. */
+EXPORT void free(void *block)
+{
+	if (unlikely(sampled_set_may_hold(block)))
+		return record_free(block);
+	return heap_routes.free(block);
+}
+
+EXPORT void cfree(void *block)
+{
+	if (unlikely(sampled_set_may_hold(block)))
+		return record_free(block);
+	return heap_routes.free(block);
+}
+
+EXPORT void free_sized(void *block, size_t size)
+{
+	(void)size;
+	if (unlikely(sampled_set_may_hold(block)))
+		return record_free(block);
+	return heap_routes.free(block);
+}
+
+EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	(void)alignment;
+	(void)size;
+	if (unlikely(sampled_set_may_hold(block)))
+		return record_free(block);
+	return heap_routes.free(block);
+}
+
+/* libstdc++'s call malloc and free, which come by here again; those of an
+ * allocator are its own way to a block. */
+#define NEW(name, parameters, arguments)                                                           \
+	EXPORT void *name parameters                                                               \
+	{                                                                                          \
+		if (unlikely(next_facts.allocator_has_new))                                        \
+			return record_##name arguments;                                            \
+		return next.name arguments;                                                        \
+	}
+#define DELETE(name, parameters, arguments)                                                        \
+	EXPORT void name parameters                                                                \
+	{                                                                                          \
+		if (unlikely(next_facts.allocator_has_new))                                        \
+			return record_##name arguments;                                            \
+		return next.name arguments;                                                        \
+	}
+#include "hooks.def"
+
+EXPORT void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+{
+	return record_mmap(at, bytes, prot, flags, fd, offset);
+}
+
+EXPORT int munmap(void *at, size_t bytes)
+{
+	return record_munmap(at, bytes);
+}
+
+EXPORT void *mremap(void *at, size_t bytes, size_t new_bytes, int flags, void *to)
+{
+	return record_mremap(at, bytes, new_bytes, flags, to);
+}
+
+EXPORT int brk(void *end)
+{
+	return record_brk(end);
+}
+
+EXPORT void *sbrk(intptr_t increment)
+{
+	return record_sbrk(increment);
+}
+
+EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	return watch_prctl(option, a, b, c, d);
+}
+
+EXPORT void _exit(int status)
+{
+	end_by_exit(status);
+}
+
+EXPORT void quick_exit(int status)
+{
+	end_by_quick_exit(status);
+}
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return end_by_execve(path, argv, envp);
+}

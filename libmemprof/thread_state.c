@@ -1,0 +1,321 @@
+/*
+ * The pool of states. They come in batches of eight, each batch one mapping,
+ * each state followed by its unwind state:
+ *
+ *	batch  | state 0 | unwind | state 1 | unwind | ... | state 7 | unwind |
+ *
+ * `made` counts states handed out for the first time; a state below it belongs
+ * to the thread `owner`, alive or not. A new thread first looks at a few states
+ * for one whose owner is gone, going round the pool, and takes a fresh one only
+ * when it has met none: so the pool is never larger than the number of threads
+ * that lived at one time and an eighth of it.
+ *
+ * In a child of fork the states are zero. The thread that forked finds its own
+ * through its thread-local pointer and gives it a lane in the child's trace;
+ * those of its parent's other threads stay unused (owner 0), without memory.
+ */
+#include "thread_state.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "losses.h"
+#include "next.h"
+#include "os.h"
+#include "process.h"
+#include "settings.h"
+
+#define BATCH_STATES 8
+#define BATCHES 8192
+#define PROBES 8
+#define NESTING_MAX 3
+#define OWNER_NOBODY 0xffffffffu /* a state that no thread could use yet */
+
+__thread struct thread_here thread_here;
+
+static char *batches[BATCHES];
+static uint32_t made;        /* states handed out so far; any thread, atomic */
+static uint32_t probe_next;  /* where the search for dead owners goes on */
+
+static size_t state_bytes(void)
+{
+	return (sizeof(struct thread_state) + 63) & ~63ul;
+}
+
+static size_t place_bytes(void)
+{
+	return (state_bytes() + unwind_state_bytes() + OS_PAGE_BYTES - 1) &
+	       ~(size_t)(OS_PAGE_BYTES - 1);
+}
+
+/* ---- the pool ---- */
+
+static char *batch_map(uint32_t number)
+{
+	char *batch = __atomic_load_n(&batches[number], __ATOMIC_ACQUIRE);
+	size_t bytes = BATCH_STATES * place_bytes();
+	char *fresh;
+
+	if (batch)
+		return batch;
+	fresh = os_map(bytes);
+	if (!fresh)
+		return NULL;
+	if (os_wipe_on_fork(fresh, bytes) &&
+	    __atomic_compare_exchange_n(&batches[number], &batch, fresh, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return fresh;
+	os_unmap(fresh, bytes);
+	return batch;
+}
+
+static struct thread_state *state_at(uint32_t index)
+{
+	char *batch = __atomic_load_n(&batches[index / BATCH_STATES], __ATOMIC_ACQUIRE);
+
+	return batch ? (void *)(batch + index % BATCH_STATES * place_bytes()) : NULL;
+}
+
+static bool claim(struct thread_state *state, uint32_t from, uint32_t tid)
+{
+	return __atomic_compare_exchange_n(&state->owner, &from, tid, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+static bool is_orphan(uint32_t owner, uint32_t tid)
+{
+	if (!owner || owner == tid)
+		return false;
+	return owner == OWNER_NOBODY || !os_thread_exists((int)owner);
+}
+
+/* A state whose thread is gone. */
+static struct thread_state *take_orphan(uint32_t tid)
+{
+	uint32_t count = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
+	struct thread_state *state;
+	uint32_t index, owner;
+
+	for (unsigned i = 0; i < PROBES && i < count; i++) {
+		index = __atomic_fetch_add(&probe_next, 1, __ATOMIC_RELAXED) % count;
+		state = state_at(index);
+		if (!state)
+			continue;
+		owner = __atomic_load_n(&state->owner, __ATOMIC_RELAXED);
+		if (is_orphan(owner, tid) && claim(state, owner, tid))
+			return state;
+	}
+	return NULL;
+}
+
+static struct thread_state *take_fresh(uint32_t tid)
+{
+	uint32_t index = __atomic_load_n(&made, __ATOMIC_RELAXED);
+	struct thread_state *state;
+
+	do {
+		if (index >= BATCHES * BATCH_STATES || !batch_map(index / BATCH_STATES))
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&made, &index, index + 1, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+	state = state_at(index);
+	state->index = index;
+	__atomic_store_n(&state->owner, tid, __ATOMIC_RELEASE);
+	return state;
+}
+
+/* ---- a state's life ---- */
+
+static void prepare(struct thread_state *state, uint32_t index)
+{
+	state->recorder.unwind = (void *)((char *)state + state_bytes());
+	state->index = index;
+	state->nested = NULL;
+	state->exact = 0;
+	state->generation = 0;
+	state->last_sample = NULL;
+	sampler_init(&state->sampler, settings_get()->seed, index);
+}
+
+/* The stack's bounds are asked from libc, which may allocate. */
+static void begin_unwind(struct thread_state *state)
+{
+	int saved = errno;
+
+	thread_outside_begin();
+	unwind_thread_begin(state->recorder.unwind);
+	thread_outside_end();
+	errno = saved;
+}
+
+/* The state's first lane in this process's trace. */
+static bool begin_lane(struct thread_state *state, uint32_t tid)
+{
+	begin_unwind(state);
+	return recorder_begin(&state->recorder, tid);
+}
+
+static void take_over(struct thread_state *state, uint32_t tid)
+{
+	/* What its last owner left: it may have ended inside the recorder. */
+	state->nested = NULL;
+	state->exact = 0;
+	state->generation = 0;
+	state->last_sample = NULL;
+	state->is_inside_new = 0;
+	state->busy = 0;
+	begin_unwind(state);
+	recorder_take_over(&state->recorder, tid);
+}
+
+static struct thread_state *take_state(uint32_t tid)
+{
+	struct thread_state *state = take_orphan(tid);
+
+	if (state && state->recorder.buffer.limit) {
+		take_over(state, tid);
+		return state;
+	}
+	if (!state)
+		state = take_fresh(tid);
+	if (!state)
+		return NULL;
+	prepare(state, state->index);
+	if (begin_lane(state, tid))
+		return state;
+	__atomic_store_n(&state->owner, OWNER_NOBODY, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* process_ready may read files, and say a line. */
+static bool process_is_ready(void)
+{
+	int saved = errno;
+	bool is_ready;
+
+	thread_outside_begin();
+	is_ready = process_ready();
+	thread_outside_end();
+	errno = saved;
+	return is_ready;
+}
+
+bool thread_check(struct thread_state *state)
+{
+	uint32_t tid;
+
+	if (state->recorder.buffer.limit)
+		return true;
+	tid = (uint32_t)os_tid();
+	if (!process_is_ready())
+		return false;
+	/* Whatever was wiped is set up again; `busy` is the caller's. */
+	__atomic_store_n(&state->owner, tid, __ATOMIC_RELEASE);
+	prepare(state, tid);
+	return begin_lane(state, tid);
+}
+
+static bool revive(struct recorder *recorder)
+{
+	struct thread_state *state =
+		(void *)((char *)recorder - __builtin_offsetof(struct thread_state, recorder));
+
+	if (thread_check(state))
+		return true;
+	loss_count(TRACE_LOSS_NO_SPACE, 1);
+	return false;
+}
+
+static struct thread_state *begin_thread(void)
+{
+	struct thread_state *state = NULL;
+
+	if (next_searching || thread_here.is_outside)
+		return NULL;
+	if (thread_here.is_beginning) {
+		loss_count(TRACE_LOSS_BUSY, 1);
+		return NULL;
+	}
+	thread_here.is_beginning = 1;
+	recorder_revive = revive;
+	if (next_find() && process_is_ready()) {
+		state = take_state((uint32_t)os_tid());
+		if (!state)
+			loss_count(TRACE_LOSS_NO_MEMORY, 1);
+		thread_here.state = state;
+	}
+	thread_here.is_beginning = 0;
+	/* No trace, no memory: not every call needs to try again. */
+	if (!state)
+		thread_here.countdown = SAMPLER_LEG;
+	return state;
+}
+
+/* ---- entering a state that is busy ---- */
+
+static bool lies_on(const stack_t *stack, uintptr_t address)
+{
+	return address - (uintptr_t)stack->ss_sp < stack->ss_size;
+}
+
+/*
+ * Was the frame that went in at stack address @busy left by siglongjmp? Then
+ * somebody stands at its place or further out, on the same stack. A handler
+ * that interrupted it stands deeper, or on its alternate stack.
+ */
+static bool frame_is_gone(uintptr_t busy, uintptr_t stack)
+{
+	stack_t alternate = { 0 };
+	bool busy_is_alternate = false, stack_is_alternate = false;
+
+	if (!os_is_error(os_call2(SYS_sigaltstack, NULL, &alternate)) && alternate.ss_size) {
+		busy_is_alternate = lies_on(&alternate, busy);
+		stack_is_alternate = lies_on(&alternate, stack);
+	}
+	if (busy_is_alternate != stack_is_alternate)
+		return busy_is_alternate;
+	return stack >= busy;
+}
+
+static struct thread_state *nested_of(struct thread_state *state)
+{
+	if (!state->nested)
+		state->nested = take_state(state->owner);
+	return state->nested;
+}
+
+/* An exception that left the allocator's operator new harmed nothing of ours. */
+static void repair(struct thread_state *state)
+{
+	if (!state->is_inside_new && state->recorder.buffer.limit)
+		recorder_restart(&state->recorder);
+	state->is_inside_new = 0;
+}
+
+struct thread_state *thread_enter_slowly(uintptr_t stack)
+{
+	struct thread_state *state = thread_here.state, *first;
+
+	if (!state)
+		state = begin_thread();
+	if (!state || thread_here.is_outside)
+		return NULL;
+	first = state;
+	for (unsigned depth = 0; state->busy; depth++) {
+		if (frame_is_gone(state->busy, stack)) {
+			repair(state);
+			break;
+		}
+		if (state->is_inside_new)
+			return NULL;
+		state = depth < NESTING_MAX - 1 ? nested_of(state) : NULL;
+		if (!state) {
+			event_buffer_drop(&first->recorder.buffer, TRACE_LOSS_BUSY);
+			return NULL;
+		}
+	}
+	state->busy = stack;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return state;
+}

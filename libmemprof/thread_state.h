@@ -1,0 +1,87 @@
+/*
+ * What the recorder keeps for a thread, and how a hook comes by it. Thread-local
+ * storage holds three words; all else lies in a mapping that is found empty in
+ * a child of fork, however that was made (MADV_WIPEONFORK).
+ *
+ * States are taken from a pool without a lock. There is no destructor: a thread
+ * may free until its very end, after everybody's destructors. When a new thread
+ * needs a state, those of threads that are gone are used again, lane and slot
+ * with them.
+ *
+ * A signal handler can interrupt a thread inside the recorder. `busy` holds the
+ * stack address at which its thread went in, and a handler that allocates then
+ * works with a second state, taken from the pool and kept beside the first.
+ */
+#ifndef LIBMEMPROF_THREAD_STATE_H
+#define LIBMEMPROF_THREAD_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recorder.h"
+#include "sampler.h"
+
+struct thread_state {
+	uintptr_t busy;              /* stack address of who is inside; 0: nobody */
+	uint64_t exact;              /* control generation + 1 while all is recorded, else 0 */
+	struct recorder recorder;
+	struct sampler sampler;
+	uint64_t generation;         /* of the control words that the sampler follows, + 1 */
+	const void *last_sample;     /* the last block taken, and what the countdown was then */
+	uint64_t last_countdown;
+	struct thread_state *nested; /* for handlers that interrupt this one */
+	uint32_t owner;              /* tid; 0: not in use, or wiped. Taken by CAS */
+	uint32_t index;              /* number in the pool: stream of the sampler's seed */
+	uint32_t is_inside_new;      /* busy in an allocator's own operator new or delete:
+				      * what it calls is part of it */
+};
+
+struct thread_here {
+	uint64_t countdown;          /* bytes until the next look (sampler.h) */
+	struct thread_state *state;
+	uint32_t is_outside;         /* our own calls into libc and the loader: nobody records */
+	uint32_t is_beginning;       /* this thread is getting its state */
+};
+
+extern __thread struct thread_here thread_here;
+
+struct thread_state *thread_enter_slowly(uintptr_t stack);
+
+/*
+ * The state to work with, marked busy, or NULL: nothing can be recorded now
+ * (and if that is a loss, it has been counted). @stack: the hook's stack pointer.
+ */
+static inline struct thread_state *thread_enter(uintptr_t stack)
+{
+	struct thread_state *state = thread_here.state;
+
+	if (__builtin_expect(!state || state->busy, 0))
+		return thread_enter_slowly(stack);
+	state->busy = stack;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return state;
+}
+
+static inline void thread_leave(struct thread_state *state)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	state->busy = 0;
+}
+
+/* Makes sure that @state, which the caller has entered, has a lane of this
+ * process: in a child of fork it was wiped. false: there is none to be had. */
+bool thread_check(struct thread_state *state);
+
+/* Calls of ours that may allocate (the loader, libc's thread attributes) stand
+ * between these: what the hooks see in between is not the program's. */
+static inline void thread_outside_begin(void)
+{
+	thread_here.is_outside++;
+}
+
+static inline void thread_outside_end(void)
+{
+	thread_here.is_outside--;
+}
+
+#endif
