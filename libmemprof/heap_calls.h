@@ -19,7 +19,7 @@ struct heap_routes {
 	void *(*realloc)(void *block, size_t size);
 };
 
-extern struct heap_routes heap_routes;
+extern struct heap_routes heap_routes __attribute__((visibility("hidden")));
 
 /* In the library's constructor: finds out whether to record. */
 void heap_calls_start(void);

@@ -35,20 +35,14 @@ EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t o
 	__attribute__((alias("mmap")));
 EXPORT void _Exit(int status) __attribute__((alias("_exit")));
 
-/* true: the bytes were before the next sample, and are counted. */
 static inline bool passes(size_t size)
 {
-	uint64_t bytes = sampler_bytes(size);
-
-	if (unlikely(thread_here.countdown < bytes))
-		return false;
-	thread_here.countdown -= bytes;
-	return true;
+	return likely(sampler_passes(&thread_here.countdown, size));
 }
 
 EXPORT void *malloc(size_t size)
 {
-	if (likely(passes(size)))
+	if (passes(size))
 		return next.malloc(size);
 	return record_malloc(size);
 }
@@ -60,14 +54,14 @@ EXPORT void *calloc(size_t count, size_t size)
 
 	if (unlikely(next_module_has(&next_facts.loader, caller)))
 		heap_look_at_loader(caller);
-	if (unlikely(__builtin_mul_overflow(count, size, &bytes)) || likely(passes(bytes)))
+	if (unlikely(__builtin_mul_overflow(count, size, &bytes)) || passes(bytes))
 		return next.calloc(count, size);
 	return record_calloc(count, size);
 }
 
 EXPORT void *realloc(void *block, size_t size)
 {
-	if (likely(!sampled_set_may_hold(block)) && likely(passes(size)))
+	if (likely(!sampled_set_may_hold(block)) && passes(size))
 		return heap_routes.realloc(block, size);
 	return record_realloc(block, size);
 }
@@ -79,35 +73,35 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
 
 EXPORT void *memalign(size_t alignment, size_t size)
 {
-	if (likely(passes(size)))
+	if (passes(size))
 		return next.memalign(alignment, size);
 	return record_memalign(alignment, size);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
-	if (likely(passes(size)))
+	if (passes(size))
 		return next.aligned_alloc(alignment, size);
 	return record_aligned_alloc(alignment, size);
 }
 
 EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
 {
-	if (likely(passes(size)))
+	if (passes(size))
 		return next.posix_memalign(out, alignment, size);
 	return record_posix_memalign(out, alignment, size);
 }
 
 EXPORT void *valloc(size_t size)
 {
-	if (likely(passes(size)))
+	if (passes(size))
 		return next.valloc(size);
 	return record_valloc(size);
 }
 
 EXPORT void *pvalloc(size_t size)
 {
-	if (likely(passes(size)))
+	if (passes(size))
 		return next.pvalloc(size);
 	return record_pvalloc(size);
 }

@@ -23,7 +23,7 @@ struct next {
 #include "hooks.def"
 };
 
-extern struct next next;
+extern struct next next __attribute__((visibility("hidden")));
 
 /* A loaded module's address range. */
 struct next_module {
@@ -42,7 +42,7 @@ struct next_facts {
 	char allocator_path[512];
 };
 
-extern struct next_facts next_facts;
+extern struct next_facts next_facts __attribute__((visibility("hidden")));
 
 /* Finds everything; any thread, any number of times. false: a search is going
  * on further up this thread's stack. */

@@ -43,10 +43,10 @@ struct recorder {
 };
 
 /* Lanes begun by this process so far: while it is 1, order needs no clock. */
-extern uint32_t recorder_lanes;
+extern uint32_t recorder_lanes __attribute__((visibility("hidden")));
 
 /* What the program has mapped itself; for readings. Kept by map_calls.c. */
-extern uint64_t recorder_mapped_bytes;
+extern uint64_t recorder_mapped_bytes __attribute__((visibility("hidden")));
 
 /* Called when a recorder is found wiped (a child of fork): begins it again and
  * returns true, or false. Set once, before the first recorder begins. */

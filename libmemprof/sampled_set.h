@@ -20,7 +20,7 @@
 
 #define SAMPLED_TAGS (1u << 24)
 
-extern uint8_t sampled_tags[SAMPLED_TAGS];
+extern uint8_t sampled_tags[SAMPLED_TAGS] __attribute__((visibility("hidden")));
 
 static inline uint8_t *sampled_tag(const void *block)
 {

@@ -32,6 +32,26 @@ static inline uint64_t sampler_bytes(uint64_t size)
 	return size + !size;
 }
 
+/*
+ * The hooks' question: does *countdown cover @size? Then it is counted, and the
+ * block is no sample. Compilers need three more instructions for the carry.
+ */
+static inline bool sampler_passes(uint64_t *countdown, uint64_t size)
+{
+	uint64_t left = *countdown;
+	bool borrows;
+
+#ifdef __x86_64__
+	__asm__("cmp $1, %2\n\tsbb %2, %0" : "+r"(left), "=@ccb"(borrows) : "r"(size));
+#else
+	borrows = __builtin_sub_overflow(left, sampler_bytes(size), &left);
+#endif
+	if (__builtin_expect(borrows, 0))
+		return false;
+	*countdown = left;
+	return true;
+}
+
 /* Streams of one @seed and different @stream numbers are independent. */
 void sampler_init(struct sampler *sampler, uint64_t seed, uint64_t stream);
 

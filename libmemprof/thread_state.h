@@ -43,7 +43,7 @@ struct thread_here {
 	uint32_t is_beginning;       /* this thread is getting its state */
 };
 
-extern __thread struct thread_here thread_here;
+extern __thread struct thread_here thread_here __attribute__((visibility("hidden")));
 
 struct thread_state *thread_enter_slowly(uintptr_t stack);
 
