@@ -50,8 +50,7 @@ void clock_read(struct clock_reading *reading);
 const char *clock_source_name(void);
 
 /* Ticks per second: measured as soon as a few milliseconds have passed between
- * two readings, before that what the processor says of itself, else a guess;
- * *is_known tells a guess (false) from the others. */
+ * two readings, before that a guess, which *is_known tells apart. */
 uint64_t clock_ticks_per_second(bool *is_known);
 
 #endif

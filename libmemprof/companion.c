@@ -112,15 +112,20 @@ static uint64_t slot_offset(uint32_t index)
 	return CONTROL_PAGE_BYTES + (uint64_t)index * TRACE_UNIT_BYTES;
 }
 
+static bool allocate(uint64_t offset, uint64_t bytes)
+{
+	return os_is_file(companion.descriptor, companion.device, companion.inode) &&
+	       os_file_may_grow_to(offset + bytes) &&
+	       os_call4(SYS_fallocate, companion.descriptor, 0, offset, bytes) == 0;
+}
+
 /* Blocks first, then the map: a page that is there can't raise SIGBUS later. */
 static uint8_t *map_file_slots(uint32_t first, uint32_t count)
 {
 	uint64_t offset = slot_offset(first), bytes = (uint64_t)count * TRACE_UNIT_BYTES;
 	long at;
 
-	if (!os_is_file(companion.descriptor, companion.device, companion.inode) ||
-	    !os_file_may_grow_to(offset + bytes) ||
-	    os_call4(SYS_fallocate, companion.descriptor, 0, offset, bytes) != 0)
+	if (!allocate(offset, bytes))
 		return NULL;
 	at = os_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, companion.descriptor,
 		      offset);
@@ -248,14 +253,12 @@ static bool fill_file(int fd, const struct control_page *identity)
 {
 	struct stat st;
 
-	if (!file_system_will_do(fd) || !os_file_may_grow_to(slot_offset(1)) ||
-	    os_call4(SYS_fallocate, fd, 0, 0, slot_offset(1)) != 0 || os_fstat(fd, &st) != 0 ||
-	    !map_control(fd, identity))
+	if (!file_system_will_do(fd) || os_fstat(fd, &st) != 0)
 		return false;
 	companion.descriptor = fd;
 	companion.device = st.st_dev;
 	companion.inode = st.st_ino;
-	if (add_file_slots(1))
+	if (allocate(0, CONTROL_PAGE_BYTES) && map_control(fd, identity) && add_file_slots(1))
 		return true;
 	companion.descriptor = -1;
 	return false;
