@@ -61,6 +61,7 @@ struct trace_marker {
 	uint32_t kind;             /* enum trace_mark of trace_format.h */
 	uint32_t number;           /* snapshots: 1, 2, ... in time order */
 	uint64_t time_ns;
+	uint64_t real_ns;          /* as told by who made it, 0 = not told */
 	const char *name, *detail;
 	uint64_t value;
 	bool from_outside;
@@ -83,7 +84,9 @@ struct trace_loss_count {
 
 struct trace_info {
 	uint64_t pid, ppid;
+	/* NULL when the trace doesn't say. */
 	const char *exe, *host, *version, *allocator, *own_malloc, *parent_trace, *settings;
+	const char *companion;     /* where it is when it isn't beside the trace */
 	char **command;            /* NULL-terminated */
 	uint64_t start_unix_ns, duration_ns;
 	uint64_t rate_bytes, depth; /* rate: at the start */
@@ -91,7 +94,8 @@ struct trace_info {
 	bool complete;             /* ended in order and nothing is damaged or missing */
 	bool running;              /* the companion belongs to a living process */
 	bool forked;
-	uint64_t events;           /* after a replay */
+	uint32_t end;              /* enum trace_end, 0 = no record of an end */
+	uint64_t events;           /* records of allocations, frees, reallocs and maps */
 	uint64_t bytes;            /* of the file, the holes left out */
 };
 
@@ -126,9 +130,12 @@ enum trace_event_flag {
 	TRACE_EVENT_REALLOC = 2,     /* one half of a realloc */
 	TRACE_EVENT_INHERITED = 4,   /* FREE of a block that the process was born with (fork), or
 				      * from before recording: size and stack are not known */
-	TRACE_EVENT_BRK = 8,
+	TRACE_EVENT_BRK = 8,         /* MAP, UNMAP: of the heap's end (brk, sbrk) */
 	TRACE_EVENT_REPLACED = 16,   /* FREE made up by the reader: its address was allocated again
 				      * without one (a lost record); counted in trace_replay_stats */
+	TRACE_EVENT_UNKNOWN = 32,    /* FREE, UNMAP made up by the reader for each block that was
+				      * live when recording was stopped: neither live nor freed */
+	TRACE_EVENT_PART = 64,       /* UNMAP: other parts of its mapping are still there */
 };
 
 /*
@@ -153,7 +160,9 @@ struct trace_event {
 struct trace_replay_stats {
 	uint64_t events, allocations, frees, reallocations, maps, unmaps;
 	uint64_t inherited_frees, replaced, order_repairs;
-	uint64_t stack_checks, stack_mismatches;
+	uint64_t unknown;            /* blocks that were live when recording stopped */
+	/* Checks that a debug build of the library leaves in the trace. */
+	uint64_t stack_checks, stack_mismatches, totals_mismatches;
 };
 
 /*

@@ -1,0 +1,651 @@
+/*
+ * One pass over all pieces that reads everything but the events: what the
+ * process is, its modules, program counters, threads, scopes, marks, readings
+ * and losses. Events are stepped over by their length and counted.
+ *
+ * Lanes are read one after the other, so facts come in no order of time; they
+ * are sorted at the end, when the clock is known, too.
+ */
+#include "trace/reader.h"
+
+#include "util/cursor.h"
+#include "util/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Ids below this are looked up in an array, others in a map. */
+#define LOW_IDS (1u << 20)
+
+struct scan {
+	struct reader *reader;
+	uint32_t piece;
+	uint64_t clock;        /* units, at the present record */
+	uint32_t thread;       /* HASH_MAP_NONE: outside */
+	const uint8_t *begin;
+	uint64_t allocations, frees; /* by the present thread */
+	uint64_t events;
+	bool is_outside;
+};
+
+/* ---- tables that the decoder asks, too ---- */
+
+static uint32_t add_pc(struct reader *reader, uint64_t address, uint32_t flags, int32_t module)
+{
+	struct trace *trace = &reader->trace;
+
+	MEMORY_ROOM(trace->pcs, trace->pc_count);
+	trace->pcs[trace->pc_count] =
+		(struct trace_pc){.address = address, .flags = flags, .module = module};
+	return (uint32_t)trace->pc_count++;
+}
+
+static uint32_t find_pc(const struct reader *reader, uint64_t id)
+{
+	return id < reader->pc_low_ids ? reader->pc_of_low_id[id] :
+					 hash_map_get(&reader->pc_of_id, id);
+}
+
+static void set_pc(struct reader *reader, uint64_t id, uint32_t pc)
+{
+	uint32_t room = reader->pc_low_ids ? reader->pc_low_ids : 4096;
+
+	if (id >= LOW_IDS) {
+		hash_map_set(&reader->pc_of_id, id, pc);
+		return;
+	}
+	while (room <= id)
+		room *= 2;
+	if (room > reader->pc_low_ids) {
+		reader->pc_of_low_id =
+			memory_resize(reader->pc_of_low_id, room, sizeof(*reader->pc_of_low_id));
+		memset(reader->pc_of_low_id + reader->pc_low_ids, 0xff,
+		       (room - reader->pc_low_ids) * sizeof(*reader->pc_of_low_id));
+		reader->pc_low_ids = room;
+	}
+	reader->pc_of_low_id[id] = pc;
+}
+
+uint32_t reader_pc(struct reader *reader, uint64_t id)
+{
+	uint32_t pc = find_pc(reader, id);
+
+	if (pc == HASH_MAP_NONE) {
+		pc = add_pc(reader, 0, TRACE_PC_UNDEFINED, -1);
+		set_pc(reader, id, pc);
+	}
+	return pc;
+}
+
+uint32_t reader_literal_pc(struct reader *reader, uint64_t address, uint64_t time)
+{
+	uint32_t pc = hash_map_get(&reader->pc_of_literal, address);
+
+	if (pc == HASH_MAP_NONE) {
+		pc = add_pc(reader, address, 0,
+			    reader_module_at(reader, address, clock_ns(&reader->clock, time)));
+		hash_map_set(&reader->pc_of_literal, address, pc);
+	}
+	return pc;
+}
+
+uint16_t reader_scope(struct reader *reader, const uint8_t *name, size_t bytes)
+{
+	struct trace *trace = &reader->trace;
+	uint64_t key = XXH3_64bits(name, bytes);
+	uint32_t number;
+
+	for (; (number = hash_map_get(&reader->scope_of_hash, key)) != HASH_MAP_NONE; key++)
+		if (strlen(trace->scopes[number]) == bytes &&
+		    !memcmp(trace->scopes[number], name, bytes))
+			return (uint16_t)number;
+	/* The last number stands for all scopes that there is no number for; a name
+	 * with a zero byte inside would never be found again. */
+	if (trace->scope_count == UINT16_MAX || memchr(name, 0, bytes))
+		return 0;
+	number = (uint32_t)trace->scope_count;
+	MEMORY_ROOM(trace->scopes, trace->scope_count);
+	trace->scopes[trace->scope_count++] = string_arena_copy(&reader->strings, name, bytes);
+	hash_map_set(&reader->scope_of_hash, key, number);
+	return (uint16_t)number;
+}
+
+uint32_t reader_next_thread(const struct reader *reader, uint32_t thread, uint32_t piece,
+			    uint32_t record_end)
+{
+	uint32_t next = reader->links[thread].next;
+
+	if (next != HASH_MAP_NONE && reader->links[next].piece == piece &&
+	    reader->links[next].record_end == record_end)
+		return next;
+	return thread;
+}
+
+/* Modules are sorted by the time they came. */
+int32_t reader_module_at(const struct reader *reader, uint64_t address, uint64_t time_ns)
+{
+	const struct trace *trace = &reader->trace;
+	int32_t best = -1;
+
+	for (size_t i = trace->module_count; i-- > 0;) {
+		const struct trace_module *module = &trace->modules[i];
+
+		if (address < module->start || address >= module->end)
+			continue;
+		if (module->first_ns <= time_ns && time_ns <= module->gone_ns)
+			return (int32_t)i;
+		if (best < 0)
+			best = (int32_t)i;
+	}
+	return best;
+}
+
+/* ---- one function for each kind of record ---- */
+
+static const char *copy_string(struct reader *reader, const void *from, size_t bytes)
+{
+	return string_arena_copy(&reader->strings, from, bytes);
+}
+
+static uint64_t number_of(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+/* NUL between the arguments; the one behind the last may be there or not. */
+static char **split_command(const char *text, size_t bytes)
+{
+	size_t count = 0;
+	char **words = NULL;
+
+	for (const char *end = text + bytes; text < end; text += strlen(text) + 1) {
+		MEMORY_ROOM(words, count);
+		words[count++] = (char *)text;
+	}
+	MEMORY_ROOM(words, count);
+	words[count] = NULL;
+	return words;
+}
+
+struct meta_text {
+	const char *key;
+	size_t at; /* of the field in struct trace_info */
+};
+
+static const struct meta_text meta_texts[] = {
+	{"exe", offsetof(struct trace_info, exe)},
+	{"host", offsetof(struct trace_info, host)},
+	{"version", offsetof(struct trace_info, version)},
+	{"allocator", offsetof(struct trace_info, allocator)},
+	{"own_malloc", offsetof(struct trace_info, own_malloc)},
+	{"parent_trace", offsetof(struct trace_info, parent_trace)},
+	{"settings", offsetof(struct trace_info, settings)},
+	{"companion", offsetof(struct trace_info, companion)},
+	{NULL, 0},
+};
+
+static void take_meta(struct scan *scan, struct cursor *payload)
+{
+	struct reader *reader = scan->reader;
+	struct trace_info *info = &reader->trace.info;
+	size_t key_bytes, bytes;
+	const uint8_t *key_at = cursor_string(payload, &key_bytes);
+	const char *key, *value;
+
+	if (payload->is_broken)
+		return;
+	bytes = cursor_left(payload);
+	key = copy_string(reader, key_at, key_bytes);
+	value = copy_string(reader, payload->at, bytes);
+	for (const struct meta_text *text = meta_texts; text->key; text++)
+		if (!strcmp(text->key, key))
+			*(const char **)((char *)info + text->at) = value;
+	struct {
+		const char *key;
+		uint64_t *to;
+	} numbers[] = {
+		{"pid", &info->pid},
+		{"ppid", &info->ppid},
+		{"rate", &info->rate_bytes},
+		{"depth", &info->depth},
+		{"start_unix_ns", &info->start_unix_ns},
+		{"start_ticks", &reader->start_ticks},
+		{"start_mono_ns", &reader->start_mono_ns},
+		{"ticks_per_second", &reader->ticks_per_second},
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!strcmp(numbers[i].key, key))
+			*numbers[i].to = number_of(value);
+	if (!strcmp(key, "start_ticks"))
+		reader->has_start = true;
+	if (!strcmp(key, "forked"))
+		info->forked = !strcmp(value, "1");
+	if (!strcmp(key, "command")) {
+		free(info->command);
+		info->command = split_command(value, bytes);
+	}
+}
+
+static void take_module(struct scan *scan, struct cursor *payload)
+{
+	struct trace *trace = &scan->reader->trace;
+	struct trace_module module = {.first_ns = scan->clock, .gone_ns = UINT64_MAX};
+	const uint8_t *build_id, *path;
+	size_t id_bytes, path_bytes;
+
+	module.start = cursor_varint(payload);
+	module.end = cursor_varint(payload);
+	module.bias = cursor_varint(payload);
+	module.file_bytes = cursor_varint(payload);
+	module.mtime_ns = cursor_varint(payload);
+	module.device = cursor_varint(payload);
+	module.inode = cursor_varint(payload);
+	build_id = cursor_string(payload, &id_bytes);
+	path = cursor_string(payload, &path_bytes);
+	if (payload->is_broken)
+		return;
+	if (id_bytes > sizeof(module.build_id))
+		id_bytes = sizeof(module.build_id);
+	memcpy(module.build_id, build_id, id_bytes);
+	module.build_id_bytes = (unsigned)id_bytes;
+	module.path = copy_string(scan->reader, path, path_bytes);
+	MEMORY_ROOM(trace->modules, trace->module_count);
+	trace->modules[trace->module_count++] = module;
+}
+
+static void take_module_gone(struct scan *scan, struct cursor *payload)
+{
+	struct reader *reader = scan->reader;
+	struct module_gone gone = {.start = cursor_varint(payload), .time = scan->clock};
+
+	MEMORY_ROOM(reader->gone, reader->gone_count);
+	reader->gone[reader->gone_count++] = gone;
+}
+
+static void take_pc(struct scan *scan, struct cursor *payload)
+{
+	struct reader *reader = scan->reader;
+	uint64_t id = cursor_varint(payload), address = cursor_varint(payload);
+	uint32_t flags = (uint32_t)cursor_varint(payload) & ~TRACE_PC_UNDEFINED;
+
+	if (payload->is_broken || id < TRACE_PC_FIRST || find_pc(reader, id) != HASH_MAP_NONE)
+		return;
+	MEMORY_ROOM(reader->pc_times, reader->trace.pc_count);
+	reader->pc_times[reader->trace.pc_count] = scan->clock;
+	set_pc(reader, id, add_pc(reader, address, flags, -1));
+}
+
+static uint32_t add_thread(struct scan *scan, uint32_t tid)
+{
+	struct trace *trace = &scan->reader->trace;
+	size_t count = trace->thread_count;
+
+	MEMORY_ROOM(scan->reader->links, count);
+	MEMORY_ROOM(trace->threads, trace->thread_count);
+	scan->reader->links[count] = (struct thread_link){.next = HASH_MAP_NONE};
+	trace->threads[count] = (struct trace_thread){
+		.tid = tid, .name = "", .first_ns = scan->clock, .last_ns = scan->clock};
+	trace->thread_count++;
+	return (uint32_t)count;
+}
+
+/* What has been counted so far belongs to the thread that the lane had. */
+static void close_thread(struct scan *scan)
+{
+	struct trace_thread *thread;
+
+	if (scan->thread == HASH_MAP_NONE)
+		return;
+	thread = &scan->reader->trace.threads[scan->thread];
+	thread->allocations += scan->allocations;
+	thread->frees += scan->frees;
+	if (thread->last_ns < scan->clock)
+		thread->last_ns = scan->clock;
+	scan->allocations = scan->frees = 0;
+}
+
+static void switch_thread(struct scan *scan, uint32_t tid)
+{
+	uint32_t thread;
+
+	close_thread(scan);
+	thread = add_thread(scan, tid);
+	if (scan->thread != HASH_MAP_NONE)
+		scan->reader->links[scan->thread].next = thread;
+	scan->thread = thread;
+}
+
+static void take_thread_begin(struct scan *scan, struct cursor *payload)
+{
+	struct reader *reader = scan->reader;
+	uint32_t tid = (uint32_t)cursor_varint(payload);
+	struct thread_link *link;
+
+	if (payload->is_broken || scan->thread == HASH_MAP_NONE)
+		return;
+	link = &reader->links[scan->thread];
+	/* The first thread of a lane may say so as well. */
+	if (reader->trace.threads[scan->thread].tid != tid || link->has_ended ||
+	    link->record_end || link->piece) {
+		switch_thread(scan, tid);
+		link = &reader->links[scan->thread];
+	}
+	link->piece = scan->piece;
+	link->record_end = (uint32_t)(payload->end - scan->begin);
+}
+
+static void take_thread_name(struct scan *scan, struct cursor *payload)
+{
+	size_t bytes;
+	const uint8_t *name = cursor_string(payload, &bytes);
+
+	if (!payload->is_broken && scan->thread != HASH_MAP_NONE)
+		scan->reader->trace.threads[scan->thread].name =
+			copy_string(scan->reader, name, bytes);
+}
+
+static void take_thread_end(struct scan *scan, struct cursor *payload)
+{
+	(void)payload;
+	if (scan->thread != HASH_MAP_NONE)
+		scan->reader->links[scan->thread].has_ended = true;
+}
+
+static void take_mark(struct scan *scan, struct cursor *payload)
+{
+	struct trace *trace = &scan->reader->trace;
+	struct trace_marker mark = {.time_ns = scan->clock, .from_outside = scan->is_outside};
+	size_t name_bytes, detail_bytes;
+	const uint8_t *name, *detail;
+
+	mark.kind = (uint32_t)cursor_varint(payload);
+	name = cursor_string(payload, &name_bytes);
+	detail = cursor_string(payload, &detail_bytes);
+	mark.real_ns = cursor_varint(payload);
+	mark.value = cursor_varint(payload);
+	if (payload->is_broken)
+		return;
+	mark.name = copy_string(scan->reader, name, name_bytes);
+	mark.detail = copy_string(scan->reader, detail, detail_bytes);
+	MEMORY_ROOM(trace->marks, trace->mark_count);
+	trace->marks[trace->mark_count++] = mark;
+}
+
+static void take_reading(struct scan *scan, struct cursor *payload)
+{
+	struct trace *trace = &scan->reader->trace;
+	struct trace_reading reading = {.time_ns = scan->clock};
+
+	reading.resident = cursor_varint(payload);
+	reading.shared = cursor_varint(payload);
+	reading.virtual_bytes = cursor_varint(payload);
+	reading.mapped = cursor_varint(payload);
+	if (payload->is_broken)
+		return;
+	MEMORY_ROOM(trace->readings, trace->reading_count);
+	trace->readings[trace->reading_count++] = reading;
+}
+
+static void take_rate(struct scan *scan, struct cursor *payload)
+{
+	if (cursor_varint(payload) != 1)
+		scan->reader->was_sampled = true;
+}
+
+static void take_lost(struct scan *scan, struct cursor *payload)
+{
+	struct trace *trace = &scan->reader->trace;
+	uint32_t cause = (uint32_t)cursor_varint(payload);
+	uint64_t events = cursor_varint(payload);
+
+	for (size_t i = 0; i < trace->loss_count; i++)
+		if (trace->losses[i].cause == cause) {
+			trace->losses[i].events += events;
+			return;
+		}
+	if (payload->is_broken || trace->loss_count >= 256)
+		return;
+	MEMORY_ROOM(trace->losses, trace->loss_count);
+	trace->losses[trace->loss_count++] = (struct trace_loss_count){cause, events};
+}
+
+static void count_map(struct scan *scan, struct cursor *payload)
+{
+	(void)payload;
+	scan->events++;
+}
+
+static void take_scope(struct scan *scan, struct cursor *payload)
+{
+	size_t bytes;
+	const uint8_t *name = cursor_string(payload, &bytes);
+
+	if (!payload->is_broken)
+		reader_scope(scan->reader, name, bytes);
+}
+
+static void take_end(struct scan *scan, struct cursor *payload)
+{
+	uint8_t how = cursor_u8(payload);
+
+	if (how == TRACE_END_EXIT || how == TRACE_END_EXEC)
+		scan->reader->has_end = true;
+	scan->reader->trace.info.end = how;
+}
+
+typedef void (*take_record)(struct scan *scan, struct cursor *payload);
+
+static const take_record takers[] = {
+	[TRACE_KIND_META] = take_meta,
+	[TRACE_KIND_MODULE] = take_module,
+	[TRACE_KIND_MODULE_GONE] = take_module_gone,
+	[TRACE_KIND_PC] = take_pc,
+	[TRACE_KIND_THREAD_BEGIN] = take_thread_begin,
+	[TRACE_KIND_THREAD_NAME] = take_thread_name,
+	[TRACE_KIND_THREAD_END] = take_thread_end,
+	[TRACE_KIND_MARK] = take_mark,
+	[TRACE_KIND_READING] = take_reading,
+	[TRACE_KIND_RATE] = take_rate,
+	[TRACE_KIND_LOST] = take_lost,
+	[TRACE_KIND_MAP] = count_map,
+	[TRACE_KIND_SCOPE_BEGIN] = take_scope,
+	[TRACE_KIND_END] = take_end,
+};
+
+#define TAKERS (sizeof(takers) / sizeof(takers[0]))
+
+/* ---- stepping over records ---- */
+
+static inline const uint8_t *step(const uint8_t *at)
+{
+	return at + (*at ? __builtin_ctz(*at) + 1 : 9);
+}
+
+static const uint8_t *step_frames(const uint8_t *at, const uint8_t *end)
+{
+	uint64_t pushed;
+
+	at = step(at + 1);
+	at = varint_load(at, end, &pushed);
+	while (at && pushed--) {
+		bool is_literal;
+
+		if (at >= end)
+			return NULL;
+		is_literal = *at >> 1 == TRACE_FRAME_LITERAL && *at & 1;
+		at = step(at);
+		if (is_literal)
+			at += 8;
+	}
+	return at;
+}
+
+/* Steps over what lies behind tag and time of an ordinary record. Reads at most
+ * PIECE_PADDING bytes beyond @end; NULL or a place beyond it: cut short. */
+static const uint8_t *step_event(const uint8_t *at, const uint8_t *end, uint8_t tag)
+{
+	unsigned op = tag & TRACE_OP_MASK;
+
+	at += tag >> 7;
+	at = tag & TRACE_TAG_KNOWN ? at + 1 : step(at);
+	if (op == TRACE_OP_FREE)
+		return at;
+	if (op == TRACE_OP_REALLOCATE)
+		at = step(at);
+	if (!(tag & TRACE_TAG_SAME_SIZE))
+		at = step(at);
+	switch (tag >> TRACE_TAG_STACK_SHIFT & 3) {
+	case TRACE_STACK_SAME:
+		return at;
+	case TRACE_STACK_DELTA:
+		return step_frames(at, end);
+	default:
+		return at + 1;
+	}
+}
+
+static const uint8_t *read_extended(struct scan *scan, const uint8_t *at, const uint8_t *end)
+{
+	struct cursor cursor = {.at = at, .end = end}, payload;
+	uint64_t kind = cursor_varint(&cursor), length = cursor_varint(&cursor);
+	const uint8_t *from = cursor_bytes(&cursor, length);
+
+	if (!from)
+		return NULL;
+	payload = (struct cursor){.at = from, .end = from + length};
+	if (kind < TAKERS && takers[kind])
+		takers[kind](scan, &payload);
+	return payload.end;
+}
+
+/* Ends early where the piece is damaged. Returns where. */
+static const uint8_t *scan_records(struct scan *scan, const struct piece_bytes *bytes)
+{
+	const uint8_t *at = bytes->records, *end = bytes->end;
+	uint64_t clock = scan->clock;
+
+	scan->begin = at;
+	while (at < end) {
+		const uint8_t *record = at, *next;
+		uint8_t tag = *at++;
+		uint64_t ahead;
+
+		if (tag & TRACE_TAG_TIME) {
+			at = varint_load(at, end, &ahead);
+			if (!at)
+				return record;
+			clock += ahead;
+		}
+		if (tag & TRACE_OP_MASK) {
+			next = step_event(at, end, tag);
+			if (next && next <= end) {
+				scan->events++;
+				scan->allocations += (tag & TRACE_OP_MASK) != TRACE_OP_FREE;
+				scan->frees += (tag & TRACE_OP_MASK) != TRACE_OP_ALLOCATE;
+			}
+		} else {
+			scan->clock = clock;
+			next = read_extended(scan, at, end);
+		}
+		if (!next || next > end)
+			return record;
+		at = next;
+	}
+	scan->clock = clock;
+	return end;
+}
+
+/* ---- pieces ---- */
+
+/* Lane 0 is nobody's own: who writes there has a lane elsewhere, if any. */
+static uint32_t thread_of_tid(struct reader *reader, uint32_t tid)
+{
+	for (size_t i = 0; i < reader->trace.thread_count; i++)
+		if (reader->trace.threads[i].tid == tid)
+			return (uint32_t)i;
+	return HASH_MAP_NONE;
+}
+
+static void enter_thread(struct scan *scan, struct piece *piece)
+{
+	uint32_t known = scan->thread;
+
+	if (!piece->lane)
+		known = thread_of_tid(scan->reader, piece->tid);
+	else if (known != HASH_MAP_NONE && scan->reader->trace.threads[known].tid != piece->tid)
+		known = HASH_MAP_NONE;
+	if (known == HASH_MAP_NONE)
+		switch_thread(scan, piece->tid);
+	else
+		scan->thread = known;
+	piece->thread = scan->thread;
+}
+
+static void scan_piece(struct scan *scan, struct piece *piece, struct piece_bytes *bytes)
+{
+	struct reader *reader = scan->reader;
+	const uint8_t *stop;
+
+	scan->piece = (uint32_t)(piece - reader->pieces.items);
+	scan->clock = piece->ticks >> TRACE_TIME_SHIFT;
+	scan->is_outside = piece->kind == TRACE_PIECE_OUTSIDE;
+	pieces_fetch(&reader->pieces, piece, bytes, true);
+	if (piece->kind == TRACE_PIECE_EVENTS)
+		enter_thread(scan, piece);
+	stop = scan_records(scan, bytes);
+	close_thread(scan);
+	piece->is_cut = stop < bytes->end;
+	if (piece->is_cut)
+		reader_fault(reader, piece->offset + TRACE_PIECE_BYTES +
+				     (uint64_t)(stop - bytes->records),
+			     piece->in_companion, "the piece ends within a record");
+}
+
+static void scan_lane(struct reader *reader, size_t row, struct piece_bytes *bytes)
+{
+	const struct piece_row *lane = &reader->pieces.lanes[row];
+	struct scan scan = {.reader = reader, .thread = HASH_MAP_NONE};
+
+	for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
+		struct piece *piece = &reader->pieces.items[i];
+
+		if (piece->sequence != i - lane->first + reader->pieces.items[lane->first].sequence)
+			reader->is_missing_pieces = true;
+		scan_piece(&scan, piece, bytes);
+	}
+	reader->lane_events[row] = scan.events;
+	reader->trace.info.events += scan.events;
+}
+
+static void scan_rows(struct reader *reader, uint32_t first, uint32_t end,
+		      struct piece_bytes *bytes)
+{
+	struct scan scan = {.reader = reader, .thread = HASH_MAP_NONE};
+
+	for (uint32_t i = first; i < end; i++)
+		scan_piece(&scan, &reader->pieces.items[i], bytes);
+}
+
+void facts_scan_headers(struct reader *reader)
+{
+	struct piece_bytes bytes = {0};
+
+	scan_rows(reader, 0, reader->pieces.header_count, &bytes);
+	piece_bytes_release(&bytes);
+}
+
+void facts_scan(struct reader *reader)
+{
+	struct piece_bytes bytes = {0};
+
+	reader->lane_events = memory_zeroed(reader->pieces.lane_count, sizeof(uint64_t));
+	for (size_t row = 0; row < reader->pieces.lane_count; row++)
+		if (reader->pieces.lanes[row].lane)
+			scan_lane(reader, row, &bytes);
+	if (reader->pieces.lane_count && !reader->pieces.lanes[0].lane)
+		scan_lane(reader, 0, &bytes);
+	scan_rows(reader, reader->pieces.outside_first, (uint32_t)reader->pieces.count, &bytes);
+	piece_bytes_release(&bytes);
+}

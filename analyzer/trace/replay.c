@@ -1,0 +1,605 @@
+/*
+ * Replays the merged events against the live heap: matches every free with its
+ * allocation and hands complete events on.
+ *
+ * Order. Within a lane records are in true order. Across lanes time stamps can
+ * be wrong by the clocks' skew, and a realloc is stamped after its old block
+ * has long been free for others. Per address the truth is known: allocations
+ * and frees take turns. So a free of an address where nothing is live waits up
+ * to EARLY_FREE_NS for the allocation; an allocation where a block is live
+ * waits up to EARLY_ALLOCATION_NS for the free. What waits in vain: the free is
+ * of a block that recording has not seen born; the live block's free is lost.
+ */
+#include "trace/lanes.h"
+#include "trace/trace.h"
+#include "trace/waiting.h"
+#include "util/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OUT_ROOM 1024
+#define PREFETCH_AHEAD 24
+#define EARLY_FREE_NS 100000
+#define EARLY_ALLOCATION_NS 20000000
+#define MREMAP_KEEPS_OLD 4 /* MREMAP_DONTUNMAP */
+#define PAGE 4096u
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+struct replay {
+	struct reader *reader;
+	struct trace_event out[OUT_ROOM];
+	size_t out_count;
+	trace_take_events take;
+	void *context;
+	int result;                  /* of take, once it isn't 0 */
+	struct trace_replay_stats stats;
+
+	uint64_t now;                /* units, of the newest event */
+	uint64_t *last_address;      /* by thread: its newest allocation, if not freed */
+	size_t threads;
+
+	bool can_wait;               /* several lanes */
+	uint64_t early_free, early_allocation; /* units */
+	struct waiting frees, allocations;
+
+	size_t next_mark;            /* in trace.marks */
+	uint64_t next_stop_ns;
+
+	/* What live_maps' callbacks need to know. */
+	struct raw_event map_event;
+	uint8_t map_flags;
+};
+
+/* ---- handing out ---- */
+
+static void flush(struct replay *replay)
+{
+	struct trace *trace = &replay->reader->trace;
+
+	trace->nodes = replay->reader->stacks.nodes;
+	trace->node_count = replay->reader->stacks.node_count;
+	if (replay->out_count && !replay->result)
+		replay->result = replay->take(replay->context, replay->out, replay->out_count);
+	replay->out_count = 0;
+}
+
+static inline struct trace_event *new_event(struct replay *replay)
+{
+	if (unlikely(replay->out_count == OUT_ROOM))
+		flush(replay);
+	return &replay->out[replay->out_count++];
+}
+
+static inline uint64_t now_ns(const struct replay *replay)
+{
+	return clock_ns(&replay->reader->clock, replay->now);
+}
+
+/* Births are kept as units since the start. */
+static inline uint64_t birth_of(const struct replay *replay, uint64_t time)
+{
+	uint64_t base = replay->reader->clock.base;
+
+	return time > base ? time - base : 0;
+}
+
+static inline uint64_t birth_ns(const struct replay *replay, uint64_t birth)
+{
+	return (uint64_t)((unsigned __int128)birth * replay->reader->clock.ns_per_unit >> 32);
+}
+
+static inline const struct stack_context *context_of(const struct replay *replay, uint32_t origin)
+{
+	const struct stacks *stacks = &replay->reader->stacks;
+
+	return &stacks->contexts[stacks->origins[origin].context];
+}
+
+static inline void give_allocation(struct replay *replay, const struct raw_event *raw)
+{
+	const struct stack_context *maker = context_of(replay, raw->origin);
+	struct trace_event *event = new_event(replay);
+
+	event->kind = TRACE_EVENT_ALLOCATE;
+	event->flags = raw->flags & TRACE_EVENT_REALLOC;
+	event->scope = maker->scope;
+	event->thread = event->birth_thread = maker->thread;
+	event->stack = replay->reader->stacks.origins[raw->origin].stack;
+	event->free_stack = 0;
+	event->time_ns = event->birth_ns = now_ns(replay);
+	event->address = raw->address;
+	event->size = raw->size;
+	event->rate = maker->rate;
+	replay->stats.allocations++;
+	replay->stats.reallocations += (raw->flags & TRACE_EVENT_REALLOC) != 0;
+}
+
+/* The end of @block by @origin. */
+static inline struct trace_event *give_free(struct replay *replay, const struct live_block *block,
+					    uint32_t origin, uint8_t flags)
+{
+	const struct stack_context *maker = context_of(replay, block->origin);
+	struct trace_event *event = new_event(replay);
+
+	event->kind = TRACE_EVENT_FREE;
+	event->flags = flags;
+	event->scope = maker->scope;
+	event->birth_thread = maker->thread;
+	event->stack = replay->reader->stacks.origins[block->origin].stack;
+	event->birth_ns = birth_ns(replay, block->time);
+	event->address = block->address;
+	event->size = block->size;
+	event->rate = maker->rate;
+	event->time_ns = now_ns(replay);
+	event->thread = context_of(replay, origin)->thread;
+	event->free_stack = replay->reader->stacks.origins[origin].stack;
+	return event;
+}
+
+static void give_inherited(struct replay *replay, const struct raw_event *raw)
+{
+	const struct stack_context *maker = context_of(replay, raw->origin);
+	struct trace_event *event = new_event(replay);
+
+	*event = (struct trace_event){
+		.kind = TRACE_EVENT_FREE,
+		.flags = TRACE_EVENT_INHERITED | (raw->flags & TRACE_EVENT_REALLOC),
+		.thread = maker->thread,
+		.birth_thread = maker->thread,
+		.free_stack = replay->reader->stacks.origins[raw->origin].stack,
+		.time_ns = now_ns(replay),
+		.address = raw->address,
+		.rate = maker->rate,
+	};
+	replay->stats.frees++;
+	replay->stats.inherited_frees++;
+}
+
+/* ---- blocks ---- */
+
+static void replace(struct replay *replay, const struct raw_event *raw)
+{
+	struct live_block block;
+
+	if (!live_heap_remove(&replay->reader->heap, raw->address, &block))
+		return;
+	give_free(replay, &block, raw->origin, TRACE_EVENT_REPLACED);
+	replay->stats.replaced++;
+}
+
+/* Whether @raw frees the newest allocation of its thread. When sampled, what
+ * lies between isn't recorded: the library has looked itself. */
+static inline uint8_t temporary_flag(struct replay *replay, const struct raw_event *raw,
+				     const struct live_block *block)
+{
+	const struct stack_context *birth = context_of(replay, block->origin);
+	const struct stack_context *maker = context_of(replay, raw->origin);
+
+	if (maker->thread != birth->thread)
+		return 0;
+	if (birth->rate != 1 || maker->rate != 1)
+		return raw->flags & TRACE_EVENT_TEMPORARY;
+	return replay->last_address[maker->thread] == raw->address ? TRACE_EVENT_TEMPORARY : 0;
+}
+
+static inline bool add_block(struct replay *replay, const struct raw_event *raw)
+{
+	struct live_block block = {.address = raw->address, .size = raw->size,
+				   .time = birth_of(replay, replay->now), .origin = raw->origin};
+
+	if (unlikely(!live_heap_add(&replay->reader->heap, &block)))
+		return false;
+	replay->last_address[context_of(replay, raw->origin)->thread] = raw->address;
+	give_allocation(replay, raw);
+	return true;
+}
+
+static inline bool remove_block(struct replay *replay, const struct raw_event *raw)
+{
+	struct live_block block;
+	uint8_t flags;
+
+	if (unlikely(!live_heap_remove(&replay->reader->heap, raw->address, &block)))
+		return false;
+	flags = (raw->flags & TRACE_EVENT_REALLOC) | temporary_flag(replay, raw, &block);
+	give_free(replay, &block, raw->origin, flags);
+	replay->stats.frees++;
+	return true;
+}
+
+static void allocate_after_all(struct replay *replay, const struct raw_event *raw)
+{
+	struct raw_event early;
+
+	if (!add_block(replay, raw)) {
+		replace(replay, raw);
+		add_block(replay, raw);
+	}
+	if (waiting_take(&replay->frees, raw->address, &early)) {
+		remove_block(replay, &early);
+		replay->stats.order_repairs++;
+	}
+}
+
+static void wait_for_free(struct replay *replay, const struct raw_event *raw)
+{
+	struct raw_event oldest;
+
+	/* Two allocations of one address wait: the first has waited in vain. */
+	if (waiting_take(&replay->allocations, raw->address, &oldest))
+		allocate_after_all(replay, &oldest);
+	if (waiting_is_full(&replay->allocations) &&
+	    waiting_take_before(&replay->allocations, UINT64_MAX, &oldest))
+		allocate_after_all(replay, &oldest);
+	waiting_add(&replay->allocations, raw);
+}
+
+static void wait_for_allocation(struct replay *replay, const struct raw_event *raw)
+{
+	struct raw_event oldest;
+
+	if (waiting_is_full(&replay->frees) &&
+	    waiting_take_before(&replay->frees, UINT64_MAX, &oldest))
+		give_inherited(replay, &oldest);
+	waiting_add(&replay->frees, raw);
+}
+
+static inline void allocate(struct replay *replay, const struct raw_event *raw)
+{
+	if (unlikely(!add_block(replay, raw))) {
+		if (replay->can_wait) {
+			wait_for_free(replay, raw);
+			return;
+		}
+		replace(replay, raw);
+		add_block(replay, raw);
+	}
+	if (unlikely(replay->frees.count)) {
+		struct raw_event early;
+
+		if (waiting_take(&replay->frees, raw->address, &early)) {
+			remove_block(replay, &early);
+			replay->stats.order_repairs++;
+		}
+	}
+}
+
+static inline void free_block(struct replay *replay, const struct raw_event *raw)
+{
+	struct raw_event early;
+
+	if (unlikely(!remove_block(replay, raw))) {
+		if (replay->can_wait)
+			wait_for_allocation(replay, raw);
+		else
+			give_inherited(replay, raw);
+		return;
+	}
+	if (unlikely(replay->allocations.count) &&
+	    waiting_take(&replay->allocations, raw->address, &early)) {
+		replay->stats.order_repairs++;
+		allocate_after_all(replay, &early);
+	}
+}
+
+/* Those that have waited in vain until @time (units). */
+static void end_waiting(struct replay *replay, uint64_t time)
+{
+	uint64_t oldest_free = time > replay->early_free ? time - replay->early_free : 0;
+	uint64_t oldest_allocation =
+		time > replay->early_allocation ? time - replay->early_allocation : 0;
+	struct raw_event early;
+
+	while (waiting_take_before(&replay->frees, oldest_free, &early))
+		give_inherited(replay, &early);
+	while (waiting_take_before(&replay->allocations, oldest_allocation, &early))
+		allocate_after_all(replay, &early);
+}
+
+/* ---- mappings ---- */
+
+static struct trace_event *give_part(struct replay *replay, const struct live_part *part)
+{
+	const struct stack_context *maker = context_of(replay, part->origin);
+	struct trace_event *event = new_event(replay);
+
+	*event = (struct trace_event){
+		.flags = part->is_brk ? TRACE_EVENT_BRK : 0,
+		.scope = maker->scope,
+		.birth_thread = maker->thread,
+		.thread = maker->thread,
+		.stack = replay->reader->stacks.origins[part->origin].stack,
+		.birth_ns = birth_ns(replay, part->time),
+		.time_ns = birth_ns(replay, part->time),
+		.address = part->start,
+		.size = part->end - part->start,
+		.rate = 1,
+	};
+	return event;
+}
+
+static void give_unmap(void *context, const struct live_part *part)
+{
+	struct replay *replay = context;
+	struct trace_event *event = give_part(replay, part);
+	uint32_t origin = replay->map_event.origin;
+
+	event->kind = TRACE_EVENT_UNMAP;
+	event->flags |= replay->map_flags | (part->is_last ? 0 : TRACE_EVENT_PART);
+	event->time_ns = now_ns(replay);
+	event->thread = context_of(replay, origin)->thread;
+	event->free_stack = replay->reader->stacks.origins[origin].stack;
+	replay->stats.unmaps++;
+}
+
+/* The end of a range; wraps around for no one. */
+static uint64_t range_end(uint64_t start, uint64_t bytes)
+{
+	return bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
+}
+
+/* The kernel takes whole pages away. */
+static void unmap(struct replay *replay, uint64_t start, uint64_t bytes)
+{
+	uint64_t end = range_end(start, bytes);
+
+	if (end % PAGE && end < UINT64_MAX - PAGE)
+		end += PAGE - end % PAGE;
+	live_maps_remove(&replay->reader->maps, start, end, give_unmap, replay);
+}
+
+static void map(struct replay *replay, uint64_t start, uint64_t bytes, uint8_t flags)
+{
+	uint64_t end = range_end(start, bytes);
+	struct live_part part = {.start = start, .end = end,
+				 .time = birth_of(replay, replay->now),
+				 .origin = replay->map_event.origin,
+				 .is_brk = flags & TRACE_EVENT_BRK};
+	struct trace_event *event;
+
+	if (start >= end)
+		return;
+	live_maps_add(&replay->reader->maps, start, end, part.time, part.origin, part.is_brk);
+	event = give_part(replay, &part);
+	event->kind = TRACE_EVENT_MAP;
+	event->flags |= flags;
+	replay->stats.maps++;
+}
+
+static void remap(struct replay *replay, const struct raw_map *told)
+{
+	replay->map_flags = TRACE_EVENT_REALLOC;
+	if (!(told->flags & MREMAP_KEEPS_OLD))
+		unmap(replay, told->old_address, told->old_bytes);
+	replay->map_flags = 0;
+	unmap(replay, told->address, told->bytes);
+	map(replay, told->address, told->bytes, TRACE_EVENT_REALLOC);
+}
+
+static void move_break(struct replay *replay, const struct raw_map *told)
+{
+	uint64_t end = told->address, old_end = told->old_address;
+
+	replay->map_flags = TRACE_EVENT_BRK;
+	if (end > old_end)
+		map(replay, old_end, end - old_end, TRACE_EVENT_BRK);
+	else
+		live_maps_remove(&replay->reader->maps, end, old_end, give_unmap, replay);
+}
+
+static void replay_map(struct replay *replay, const struct raw_event *raw)
+{
+	const struct raw_map *told = (const struct raw_map *)(uintptr_t)raw->address;
+
+	replay->map_event = *raw;
+	replay->map_flags = 0;
+	switch (told->op) {
+	case TRACE_MAP_MMAP:
+		unmap(replay, told->address, told->bytes);
+		map(replay, told->address, told->bytes, 0);
+		break;
+	case TRACE_MAP_MUNMAP:
+		unmap(replay, told->address, told->bytes);
+		break;
+	case TRACE_MAP_MREMAP:
+		remap(replay, told);
+		break;
+	case TRACE_MAP_BRK:
+		move_break(replay, told);
+		break;
+	}
+}
+
+/* ---- the end of knowledge ---- */
+
+static int give_unknown(void *context, const struct live_block *block)
+{
+	struct replay *replay = context;
+
+	give_free(replay, block, 0, TRACE_EVENT_UNKNOWN);
+	replay->stats.unknown++;
+	return replay->result;
+}
+
+static void stop(struct replay *replay)
+{
+	struct reader *reader = replay->reader;
+
+	end_waiting(replay, UINT64_MAX);
+	live_heap_each(&reader->heap, give_unknown, replay);
+	live_heap_clear(&reader->heap);
+	replay->map_event = (struct raw_event){0};
+	replay->map_flags = TRACE_EVENT_UNKNOWN;
+	live_maps_remove(&reader->maps, 0, UINT64_MAX, give_unmap, replay);
+}
+
+static void find_next_stop(struct replay *replay)
+{
+	const struct trace *trace = &replay->reader->trace;
+
+	while (replay->next_mark < trace->mark_count &&
+	       trace->marks[replay->next_mark].kind != TRACE_MARK_STOP)
+		replay->next_mark++;
+	replay->next_stop_ns = replay->next_mark < trace->mark_count ?
+				       trace->marks[replay->next_mark].time_ns : UINT64_MAX;
+}
+
+/* Stops that lie before @time_ns. */
+static void do_stops(struct replay *replay, uint64_t time_ns)
+{
+	while (replay->next_stop_ns < time_ns) {
+		stop(replay);
+		replay->next_mark++;
+		find_next_stop(replay);
+	}
+}
+
+/* ---- the pass ---- */
+
+static inline void replay_event(struct replay *replay, const struct raw_event *raw)
+{
+	if (raw->time > replay->now)
+		replay->now = raw->time;
+	if (unlikely(replay->next_stop_ns != UINT64_MAX))
+		do_stops(replay, now_ns(replay));
+	if (unlikely(replay->frees.count | replay->allocations.count))
+		end_waiting(replay, replay->now);
+	if (raw->kind == RAW_ALLOCATE)
+		allocate(replay, raw);
+	else if (raw->kind == RAW_FREE)
+		free_block(replay, raw);
+	else
+		replay_map(replay, raw);
+}
+
+static void replay_events(struct replay *replay, const struct raw_event *events, size_t count)
+{
+	const struct live_heap *heap = &replay->reader->heap;
+
+	for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
+		live_heap_prefetch(heap, events[i].address);
+	for (size_t i = 0; i < count; i++) {
+		if (i + PREFETCH_AHEAD < count)
+			live_heap_prefetch(heap, events[i + PREFETCH_AHEAD].address);
+		replay_event(replay, &events[i]);
+	}
+}
+
+static void replay_init(struct replay *replay, struct reader *reader)
+{
+	uint64_t ns = reader->clock.ns_per_unit;
+
+	replay->reader = reader;
+	replay->now = reader->clock.base;
+	replay->threads = reader->trace.thread_count;
+	replay->last_address = memory_zeroed(replay->threads + 1, sizeof(uint64_t));
+	replay->early_free = (uint64_t)EARLY_FREE_NS * 4294967296 / ns;
+	replay->early_allocation = (uint64_t)EARLY_ALLOCATION_NS * 4294967296 / ns;
+	find_next_stop(replay);
+	live_heap_clear(&reader->heap);
+	live_maps_release(&reader->maps);
+}
+
+int trace_replay(struct trace *trace, trace_take_events take, void *context,
+		 struct trace_replay_stats *stats, struct error *err)
+{
+	struct reader *reader = reader_of(trace);
+	struct replay *replay = memory_zeroed(1, sizeof(*replay));
+	const struct raw_event *events;
+	struct lanes lanes;
+	size_t count;
+	int result;
+
+	(void)err;
+	replay->take = take;
+	replay->context = context;
+	replay_init(replay, reader);
+	lanes_init(&lanes, reader);
+	replay->can_wait = !lanes.is_single;
+	while (!replay->result && (count = lanes_next(&lanes, &events)))
+		replay_events(replay, events, count);
+	if (!replay->result) {
+		end_waiting(replay, UINT64_MAX);
+		do_stops(replay, UINT64_MAX);
+		flush(replay);
+	}
+	lanes_release(&lanes);
+	replay->stats.stack_checks = lanes.stack_checks;
+	replay->stats.stack_mismatches = lanes.stack_mismatches;
+	replay->stats.totals_mismatches = lanes.totals_mismatches;
+	replay->stats.events = trace->info.events;
+	result = replay->result;
+	if (!result)
+		reader->has_replayed = true;
+	if (trace->fault_count)
+		trace->info.complete = false;
+	if (stats)
+		*stats = replay->stats;
+	free(replay->last_address);
+	free(replay);
+	return result;
+}
+
+/* ---- what is live ---- */
+
+struct live_request {
+	const struct reader *reader;
+	trace_take_block take;
+	void *context;
+	int result;
+};
+
+static void live_event(const struct live_request *request, uint32_t origin, uint64_t birth,
+		       struct trace_event *event)
+{
+	const struct stacks *stacks = &request->reader->stacks;
+	const struct stack_context *maker = &stacks->contexts[stacks->origins[origin].context];
+
+	*event = (struct trace_event){.kind = TRACE_EVENT_ALLOCATE, .rate = maker->rate};
+	event->stack = stacks->origins[origin].stack;
+	event->scope = maker->scope;
+	event->thread = event->birth_thread = maker->thread;
+	event->time_ns = (uint64_t)((unsigned __int128)birth *
+				    request->reader->clock.ns_per_unit >> 32);
+	event->birth_ns = event->time_ns;
+}
+
+static int take_live_block(void *context, const struct live_block *block)
+{
+	struct live_request *request = context;
+	struct trace_event event;
+
+	live_event(request, block->origin, block->time, &event);
+	event.address = block->address;
+	event.size = block->size;
+	return request->result = request->take(request->context, &event);
+}
+
+static void take_live_part(void *context, const struct live_part *part)
+{
+	struct live_request *request = context;
+	struct trace_event event;
+
+	if (request->result)
+		return;
+	live_event(request, part->origin, part->time, &event);
+	event.kind = TRACE_EVENT_MAP;
+	event.flags = part->is_brk ? TRACE_EVENT_BRK : 0;
+	event.address = part->start;
+	event.size = part->end - part->start;
+	event.rate = 1;
+	request->result = request->take(request->context, &event);
+}
+
+int trace_live_blocks(struct trace *trace, trace_take_block take, void *context)
+{
+	struct reader *reader = reader_of(trace);
+	struct live_request request = {.reader = reader, .take = take, .context = context};
+
+	live_heap_each(&reader->heap, take_live_block, &request);
+	if (!request.result)
+		live_maps_each(&reader->maps, take_live_part, &request);
+	return request.result;
+}
