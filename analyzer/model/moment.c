@@ -136,13 +136,6 @@ int moment_parse(struct trace *trace, const char *when, struct moment *moment, s
 
 /* ---- the growth rule ---- */
 
-struct auto_rule {
-	struct aggregator aggregator;
-	double live_count, live_bytes, next_bytes;
-	struct auto_moment *moments;
-	size_t count;
-};
-
 static void auto_take(struct aggregator *self, const struct trace_event *events, size_t count)
 {
 	struct auto_rule *rule = (struct auto_rule *)self;
@@ -168,15 +161,66 @@ static void auto_take(struct aggregator *self, const struct trace_event *events,
 	}
 }
 
+void auto_rule_init(struct auto_rule *rule)
+{
+	*rule = (struct auto_rule){ .aggregator.take = auto_take, .next_bytes = AUTO_FLOOR_BYTES };
+}
+
 int auto_moments(struct trace *trace, struct auto_moment **moments, size_t *count,
 		 struct error *err)
 {
-	struct auto_rule rule = { .aggregator.take = auto_take, .next_bytes = AUTO_FLOOR_BYTES };
+	struct auto_rule rule;
 	struct aggregator *only = &rule.aggregator;
 	struct moment end = { .kind = MOMENT_END };
-	int status = pass_run(trace, &end, 0, &only, 1, NULL, err);
+	int status;
 
+	auto_rule_init(&rule);
+	status = pass_run(trace, &end, 0, &only, 1, NULL, err);
 	*moments = rule.moments;
 	*count = rule.count;
 	return status;
+}
+
+/* ---- totals at moments ---- */
+
+static void totals_until(struct moment_totals *moments, uint64_t time_ns)
+{
+	for (; moments->next < moments->count && moments->totals[moments->next].time_ns < time_ns;
+	     moments->next++) {
+		moments->totals[moments->next].heap = moments->heap;
+		moments->totals[moments->next].mapped = moments->mapped;
+	}
+}
+
+static void totals_take(struct aggregator *self, const struct trace_event *events, size_t count)
+{
+	struct moment_totals *moments = (struct moment_totals *)self;
+
+	for (const struct trace_event *e = events; e < events + count; e++) {
+		bool is_heap = e->kind <= TRACE_EVENT_FREE;
+		bool is_birth = e->kind == TRACE_EVENT_ALLOCATE || e->kind == TRACE_EVENT_MAP;
+		struct number *live = is_heap ? &moments->heap : &moments->mapped;
+		struct number n;
+
+		totals_until(moments, e->time_ns);
+		if (e->flags & TRACE_EVENT_INHERITED)
+			continue;
+		number_of_sample(e->size, e->rate, &n);
+		if (is_birth)
+			number_add(live, &n);
+		else
+			number_remove(live, &n);
+	}
+}
+
+static void totals_end(struct aggregator *self, uint64_t end_ns)
+{
+	(void)end_ns;
+	totals_until((struct moment_totals *)self, UINT64_MAX);
+}
+
+void moment_totals_init(struct moment_totals *moments, struct moment_total *totals, size_t count)
+{
+	*moments = (struct moment_totals){ .aggregator = { totals_take, totals_end },
+					   .totals = totals, .count = count };
 }

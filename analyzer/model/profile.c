@@ -357,6 +357,7 @@ static void sites_make(struct profile *profile, struct entry_list *list)
 	size_t stack_count = 0;
 
 	profile->stacks = stacks;
+	profile->cells = memory_zeroed(list->count, sizeof(*profile->cells));
 	for (size_t i = 0; i < list->count; i++) {
 		struct entry *entry = &list->entries[i];
 		bool is_same = previous && previous->stack.kind == entry->stack.kind &&
@@ -368,7 +369,8 @@ static void sites_make(struct profile *profile, struct entry_list *list)
 			site = &profile->sites[profile->site_count++];
 			*site = (struct profile_site){ .kind = entry->stack.kind,
 						       .label = site_label(profile, &entry->stack),
-						       .stacks = &stacks[stack_count] };
+						       .stacks = &stacks[stack_count],
+						       .cells = &profile->cells[i] };
 		}
 		site = &profile->sites[profile->site_count - 1];
 		if (is_same && previous->chain == entry->chain) {
@@ -377,6 +379,10 @@ static void sites_make(struct profile *profile, struct entry_list *list)
 			stacks[stack_count++] = entry->stack;
 			site->stack_count++;
 		}
+		profile->cells[i] = (struct profile_cell){ entry->stack.member, entry->stack.node,
+							   entry->stack.dimension,
+							   entry->stack.kind };
+		site->cell_count++;
 		tally_add(&site->tally, &entry->stack.tally);
 		tally_add(site->kind == TALLY_HEAP ? &profile->heap : &profile->mapped,
 			  &entry->stack.tally);
@@ -448,6 +454,46 @@ static void sites_order(struct profile *profile)
 		place_for_query(profile, &site->where);
 	}
 	qsort(profile->sites, profile->site_count, sizeof(*profile->sites), compare_sites);
+}
+
+static void site_drop(struct profile *profile, struct profile_site *site,
+		      profile_is_dropped is_dropped, void *context, struct tally *dropped)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < site->stack_count; i++) {
+		if (is_dropped(context, profile, &site->stacks[i]))
+			tally_add(dropped, &site->stacks[i].tally);
+		else
+			site->stacks[kept++] = site->stacks[i];
+	}
+	if (kept == site->stack_count)
+		return;
+	site->stack_count = kept;
+	site->tally = (struct tally){ 0 };
+	for (size_t i = 0; i < kept; i++)
+		tally_add(&site->tally, &site->stacks[i].tally);
+}
+
+void profile_drop(struct profile *profile, profile_is_dropped is_dropped, void *context,
+		  struct tally *dropped)
+{
+	size_t kept = 0;
+
+	*dropped = profile->heap = profile->mapped = (struct tally){ 0 };
+	for (size_t i = 0; i < profile->site_count; i++) {
+		struct profile_site *site = &profile->sites[i];
+
+		site_drop(profile, site, is_dropped, context, dropped);
+		if (!site->stack_count)
+			continue;
+		tally_add(site->kind == TALLY_HEAP ? &profile->heap : &profile->mapped,
+			  &site->tally);
+		profile->sites[kept++] = *site;
+	}
+	profile->site_count = kept;
+	sort_query = profile->query;
+	qsort(profile->sites, kept, sizeof(*profile->sites), compare_sites);
 }
 
 /* ---- the whole ---- */
@@ -534,6 +580,7 @@ void profile_free(struct profile *profile)
 		return;
 	pn = profile->names;
 	free(profile->stacks);
+	free(profile->cells);
 	if (pn) {
 		for (size_t i = 0; pn->chains && i < profile->trace_count; i++) {
 			free(pn->chains[i]);

@@ -31,6 +31,8 @@ struct profile_stack {
 	struct tally tally;
 };
 
+struct profile_cell;
+
 struct profile_site {
 	enum tally_kind kind;
 	struct profile_frame where;  /* function, file, line, module, module_offset */
@@ -38,6 +40,15 @@ struct profile_site {
 	struct tally tally;
 	struct profile_stack *stacks;/* largest first */
 	size_t stack_count;
+	const struct profile_cell *cells; /* what went into it */
+	size_t cell_count;
+};
+
+/* One stack of one trace as it was tallied, before equal names were merged: for
+ * aggregators that count by stack and are to be summed up by site. */
+struct profile_cell {
+	uint32_t member, node, dimension;
+	enum tally_kind kind;
 };
 
 struct profile_trace {
@@ -62,6 +73,7 @@ struct profile {
 	struct profile_site *sites;  /* in the order of the query */
 	size_t site_count;
 	struct profile_stack *stacks;/* private: all stacks, sites point into it */
+	struct profile_cell *cells;  /* private: likewise */
 	struct profile_names *names; /* private */
 };
 
@@ -74,6 +86,15 @@ int profile_build_with(struct trace_set *set, const struct query *query,
 		       struct aggregator *const *const *extra, size_t extra_count,
 		       struct profile **profile, struct error *err);
 void profile_free(struct profile *profile);
+
+/*
+ * Takes stacks away, from sites and totals, and orders what is left. Gives what
+ * was taken in *@dropped (zeroed first).
+ */
+typedef bool (*profile_is_dropped)(void *context, struct profile *profile,
+				   const struct profile_stack *stack);
+void profile_drop(struct profile *profile, profile_is_dropped is_dropped, void *context,
+		  struct tally *dropped);
 
 /*
  * The frames of a stack, innermost first, inlined ones included, frames that

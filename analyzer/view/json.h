@@ -12,12 +12,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define JSON_DEPTH 1024    /* levels; deeper ones are the caller's to leave out */
+
 struct json {
 	FILE *out;
 	unsigned depth;
 	bool is_compact;           /* no line breaks */
-	bool has_items[32];
-	bool is_inline[32];        /* the object is kept on one line */
+	bool has_items[JSON_DEPTH];
+	bool is_inline[JSON_DEPTH];        /* the object is kept on one line */
 };
 
 void json_init(struct json *json, FILE *out);

@@ -4,6 +4,7 @@
 #include "view/view.h"
 
 #include "model/wrapper.h"
+#include "view/view_options.h"
 
 #include <string.h>
 
@@ -31,11 +32,13 @@ const struct view views[] = {
 	{ "top-sites", "which call sites allocate most", TRACES, TABLE, NULL, NULL,
 	  view_top_sites },
 	{ "peak", "what the heap held when it was largest", TRACES, TABLE, NULL, NULL, view_peak },
-	{ "leaks", "what was not freed, with its stacks", TRACES, TABLE, NULL, NULL, view_leaks },
+	{ "leaks", "what was not freed, with its stacks", TRACES, TABLE, view_leaks_options,
+	  NULL, view_leaks },
 	{ "churn", "short-lived and temporary allocations", TRACES, TABLE, NULL, NULL, view_churn },
-	{ "callers", "the call tree from the allocation up", TRACES, TABLE, NULL, NULL,
-	  view_callers },
-	{ "tree", "the call tree from main down", TRACES, TABLE, NULL, NULL, view_tree },
+	{ "callers", "the call tree from the allocation up", TRACES, TABLE, view_tree_options,
+	  NULL, view_callers },
+	{ "tree", "the call tree from main down", TRACES, TABLE, view_tree_options, NULL,
+	  view_tree },
 	{ "timeline", "live bytes, rate and RSS over time", TRACES, TABLE, NULL, NULL,
 	  view_timeline },
 	{ "sizes", "which block sizes are asked for", TRACES, TABLE, NULL, NULL, view_sizes },
@@ -63,7 +66,7 @@ const struct view views[] = {
 	{ "symbolize", "names put into the trace, for another machine", "TRACE", VIEW_PLAIN_OUTPUT,
 	  NULL, NULL, view_symbolize },
 	{ "export", "for other people's viewers", "--to FORMAT " TRACES,
-	  VIEW_OPENS_TRACES, NULL, NULL, view_export },
+	  VIEW_OPENS_TRACES, view_export_options, NULL, view_export },
 	{ 0 },
 };
 

@@ -1,0 +1,10 @@
+/*
+ * What libc and friends keep to the end of every process, in the syntax of
+ * suppressions.h: memory that is not the program's to free.
+ */
+#ifndef ANALYZER_MODEL_LEAK_SUPPRESSIONS_H
+#define ANALYZER_MODEL_LEAK_SUPPRESSIONS_H
+
+extern const char leak_suppressions_default[];
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * The options that views have of their own; each table lies in its view's file.
+ */
+#ifndef ANALYZER_VIEW_VIEW_OPTIONS_H
+#define ANALYZER_VIEW_VIEW_OPTIONS_H
+
+#include "util/option.h"
+
+extern const struct option view_leaks_options[];
+extern const struct option view_tree_options[];    /* callers, too */
+extern const struct option view_export_options[];
+
+#endif
