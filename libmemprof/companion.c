@@ -26,7 +26,7 @@ _Alignas(CONTROL_PAGE_BYTES) union companion_page companion_page;
 static struct {
 	struct owner_lock growing;
 	int descriptor; /* -1: no file */
-	bool is_elsewhere, needs_populating;
+	bool is_elsewhere, is_unlinked, needs_populating;
 	uint64_t device, inode;
 	uint32_t file_slots; /* in the file; under `growing` */
 	uint32_t made;       /* slots there are; grows under `growing` */
@@ -225,6 +225,7 @@ static void forget(void)
 	companion.growing.owner = 0;
 	companion.descriptor = -1;
 	companion.is_elsewhere = false;
+	companion.is_unlinked = false;
 	companion.needs_populating = false;
 	companion.file_slots = companion.made = companion.taken = 0;
 	companion.path[0] = '\0';
@@ -265,20 +266,32 @@ static bool fill_file(int fd, const struct control_page *identity)
 }
 
 /* A file of this name can only be a dead one's: the trace beside it is new. */
-static bool make_file(const struct control_page *identity)
+static int create_file(void)
 {
 	int fd;
 
 	os_call1(SYS_unlink, companion.path);
 	fd = os_open_high(companion.path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return false;
-	os_call2(SYS_fchmod, fd, 0600);
-	if (fill_file(fd, identity))
-		return true;
+	if (fd >= 0)
+		os_call2(SYS_fchmod, fd, 0600);
+	return fd;
+}
+
+static void discard_file(int fd)
+{
 	os_close(fd);
 	os_call1(SYS_unlink, companion.path);
-	return false;
+}
+
+static bool make_file(const struct control_page *identity)
+{
+	int fd = create_file();
+
+	if (fd >= 0 && !fill_file(fd, identity)) {
+		discard_file(fd);
+		fd = -1;
+	}
+	return fd >= 0;
 }
 
 static bool make_file_in(const char *folder, const struct control_page *identity)
@@ -310,8 +323,50 @@ bool companion_open(const char *trace_path, const struct control_page *identity,
 
 void companion_unlink(void)
 {
-	if (companion.path[0] && companion.descriptor >= 0)
-		os_call1(SYS_unlink, companion.path);
+	if (companion.descriptor < 0)
+		return;
+	os_call1(SYS_unlink, companion.path);
+	companion.is_unlinked = true;
+}
+
+static bool copy_slot(int fd, struct trace_piece *slot)
+{
+	return os_pwrite_all(fd, slot, TRACE_UNIT_BYTES, slot_offset(0)) == 0 &&
+	       !os_is_error(os_call6(SYS_mmap, slot, TRACE_UNIT_BYTES, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_FIXED, fd, slot_offset(0)));
+}
+
+/* The new file takes the place of the old one under control page and slot. */
+static bool move_to(int fd)
+{
+	const struct control_page identity = companion_page.control;
+	struct trace_piece *slot = companion.slots[0];
+	struct stat st;
+
+	if (!file_system_will_do(fd) || os_fstat(fd, &st) != 0 ||
+	    !os_file_may_grow_to(slot_offset(1)) ||
+	    os_call4(SYS_fallocate, fd, 0, 0, slot_offset(1)) != 0 || !copy_slot(fd, slot) ||
+	    !map_control(fd, &identity))
+		return false;
+	os_keep_from_fork(slot, TRACE_UNIT_BYTES);
+	os_close(companion.descriptor);
+	companion.descriptor = fd;
+	companion.device = st.st_dev;
+	companion.inode = st.st_ino;
+	return true;
+}
+
+/* With more lanes than one some thread could be writing while its slot moves. */
+void companion_restore(void)
+{
+	int fd;
+
+	if (!companion.is_unlinked || companion.descriptor < 0 || companion.made != 1)
+		return;
+	fd = create_file();
+	if (fd >= 0 && !move_to(fd))
+		discard_file(fd);
+	companion.is_unlinked = fd < 0;
 }
 
 const char *companion_path(void)

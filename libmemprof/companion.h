@@ -56,6 +56,9 @@ void control_set_rate(uint64_t rate_bytes);
 bool companion_open(const char *trace_path, const struct control_page *identity,
 		    const char *temporary);
 void companion_unlink(void);
+/* After an exec that failed: there again, where one thread writes; else the trace
+ * goes on without (complete after an orderly end). */
+void companion_restore(void);
 const char *companion_path(void); /* "" when there is none */
 bool companion_is_elsewhere(void); /* not beside the trace */
 

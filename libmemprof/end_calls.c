@@ -35,11 +35,14 @@ int end_by_execve(const char *path, char *const argv[], char *const envp[])
 {
 	size_t bytes = process_environment_room(envp, true);
 	char *const *environment = envp;
+	int result;
 
 	if (bytes)
 		environment = process_environment_copy(envp, true, alloca(bytes), bytes);
 	process_fold(TRACE_END_EXEC);
-	return next.execve(path, argv, environment);
+	result = next.execve(path, argv, environment);
+	process_exec_failed();
+	return result;
 }
 
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
@@ -47,5 +50,7 @@ int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, u
 	if ((option == PR_SET_TSC && a == PR_TSC_SIGSEGV) ||
 	    (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT))
 		clock_forbid();
+	if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT)
+		process_forbid_calls();
 	return next.prctl(option, a, b, c, d);
 }

@@ -382,7 +382,7 @@ static void fold(enum trace_end kind)
 	is_complete = pieces_fold();
 	is_complete &= write_end(kind);
 	__atomic_store_n(&control_shared->ended, is_complete, __ATOMIC_RELEASE);
-	if (is_complete && kind != TRACE_END_EXEC)
+	if (is_complete)
 		companion_unlink();
 }
 
@@ -397,8 +397,10 @@ void process_fold(enum trace_end kind)
 
 void process_exec_failed(void)
 {
-	if (process_state_is_recording())
-		__atomic_store_n(&control_shared->ended, 0, __ATOMIC_RELEASE);
+	if (os_is_forbidden || !process_state_is_recording())
+		return;
+	companion_restore();
+	__atomic_store_n(&control_shared->ended, 0, __ATOMIC_RELEASE);
 }
 
 void process_note_fact(const char *key, const char *value)

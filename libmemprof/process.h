@@ -39,10 +39,10 @@ uint32_t process_generation(void);
 
 /*
  * Before the process ends or becomes another program: writes all slots into the
- * trace, then the losses, the clocks and END. @kind TRACE_END_EXIT also removes
- * the companion and switches to late mode, in which event_buffer_commit writes
- * each event through. After TRACE_END_EXEC recording goes on, should exec fail.
- * Does nothing in a vfork child and where there is no trace. Safe in a signal
+ * trace, then the losses, the clocks and END, and removes the companion. @kind
+ * TRACE_END_EXIT also switches to late mode, in which event_buffer_commit writes
+ * each event through. After TRACE_END_EXEC recording goes on, should exec fail:
+ * then call process_exec_failed. Does nothing in a vfork child and where there is no trace. Safe in a signal
  * handler; can be called again.
  *
  * `return` from main and exit() need no call: the library's destructor sees to
@@ -50,7 +50,7 @@ uint32_t process_generation(void);
  */
 void process_fold(enum trace_end kind);
 
-/* To be called when exec came back: the companion counts again. */
+/* To be called when exec came back: there is a companion again. */
 void process_exec_failed(void);
 
 /*
