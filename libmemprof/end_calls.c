@@ -31,16 +31,49 @@ void end_by_quick_exit(int status)
 	next.quick_exit(status);
 }
 
+/* The environment for the next program, in room on the stack of who calls this. */
+#define ENVIRONMENT_FOR_EXEC(environment, envp)                                                    \
+	do {                                                                                       \
+		size_t bytes_ = process_environment_room(envp, true);                              \
+                                                                                                   \
+		environment = envp;                                                                \
+		if (bytes_)                                                                        \
+			environment =                                                              \
+				process_environment_copy(envp, true, alloca(bytes_), bytes_);      \
+	} while (0)
+
 int end_by_execve(const char *path, char *const argv[], char *const envp[])
 {
-	size_t bytes = process_environment_room(envp, true);
-	char *const *environment = envp;
+	char *const *environment;
 	int result;
 
-	if (bytes)
-		environment = process_environment_copy(envp, true, alloca(bytes), bytes);
+	ENVIRONMENT_FOR_EXEC(environment, envp);
 	process_fold(TRACE_END_EXEC);
 	result = next.execve(path, argv, environment);
+	process_exec_failed();
+	return result;
+}
+
+int end_by_execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	char *const *environment;
+	int result;
+
+	ENVIRONMENT_FOR_EXEC(environment, envp);
+	process_fold(TRACE_END_EXEC);
+	result = next.execvpe(file, argv, environment);
+	process_exec_failed();
+	return result;
+}
+
+int end_by_fexecve(int fd, char *const argv[], char *const envp[])
+{
+	char *const *environment;
+	int result;
+
+	ENVIRONMENT_FOR_EXEC(environment, envp);
+	process_fold(TRACE_END_EXEC);
+	result = next.fexecve(fd, argv, environment);
 	process_exec_failed();
 	return result;
 }

@@ -7,6 +7,8 @@
 void end_by_exit(int status);
 void end_by_quick_exit(int status);
 int end_by_execve(const char *path, char *const argv[], char *const envp[]);
+int end_by_execvpe(const char *file, char *const argv[], char *const envp[]);
+int end_by_fexecve(int fd, char *const argv[], char *const envp[]);
 
 /* prctl can forbid the process its clock. */
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);

@@ -9,6 +9,8 @@
  * to the recording functions, which find out what there is to do.
  */
 #define _GNU_SOURCE
+#include <alloca.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +36,13 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size);
 EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap")));
 EXPORT void _Exit(int status) __attribute__((alias("_exit")));
+EXPORT int execv(const char *path, char *const argv[]);
+EXPORT int execvp(const char *file, char *const argv[]);
+EXPORT int execl(const char *path, const char *first, ...);
+EXPORT int execlp(const char *file, const char *first, ...);
+EXPORT int execle(const char *path, const char *first, ...);
+
+extern char **environ;
 
 static inline bool passes(size_t size)
 {
@@ -199,4 +208,85 @@ EXPORT void quick_exit(int status)
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	return end_by_execve(path, argv, envp);
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return end_by_execvpe(file, argv, envp);
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return end_by_fexecve(fd, argv, envp);
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	return end_by_execve(path, argv, environ);
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	return end_by_execvpe(file, argv, environ);
+}
+
+/* Arguments one by one, up to NULL, as a list on our stack; one may follow. */
+static size_t count_arguments(const char *first, va_list rest)
+{
+	size_t count = 0;
+
+	for (const char *argument = first; argument; argument = va_arg(rest, const char *))
+		count++;
+	return count;
+}
+
+static void list_arguments(char **list, const char *first, va_list rest)
+{
+	for (const char *argument = first; argument; argument = va_arg(rest, const char *))
+		*list++ = (char *)argument;
+	*list = NULL;
+}
+
+#define LIST_ARGUMENTS(list, first, rest)                                                          \
+	do {                                                                                       \
+		va_start(rest, first);                                                             \
+		list = alloca((count_arguments(first, rest) + 1) * sizeof(*list));                 \
+		va_end(rest);                                                                      \
+		va_start(rest, first);                                                             \
+		list_arguments(list, first, rest);                                                 \
+	} while (0)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	va_list rest;
+	char **list;
+
+	LIST_ARGUMENTS(list, first, rest);
+	va_end(rest);
+	return end_by_execve(path, list, environ);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	va_list rest;
+	char **list;
+
+	LIST_ARGUMENTS(list, first, rest);
+	va_end(rest);
+	return end_by_execvpe(file, list, environ);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	char *const *environment;
+	va_list rest;
+	char **list;
+
+	va_start(rest, first);
+	count_arguments(first, rest);
+	environment = va_arg(rest, char *const *);
+	va_end(rest);
+	LIST_ARGUMENTS(list, first, rest);
+	va_end(rest);
+	return end_by_execve(path, list, environment);
 }

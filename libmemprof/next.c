@@ -204,6 +204,16 @@ static int first_execve(const char *path, char *const argv[], char *const envp[]
 	return next_find() ? next.execve(path, argv, envp) : -1;
 }
 
+static int first_execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return next_find() ? next.execvpe(file, argv, envp) : -1;
+}
+
+static int first_fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return next_find() ? next.fexecve(fd, argv, envp) : -1;
+}
+
 /* ---- fallbacks, for a libc that lacks a function ---- */
 
 static void plain_free_sized(void *block, size_t size)

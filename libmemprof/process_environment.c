@@ -112,25 +112,38 @@ char **process_environment_copy(char *const envp[], bool is_exec, void *room, si
 	return list;
 }
 
-/*
- * With MEMPROF_CHILDREN=0 the program's own environment loses us as well: libc
- * starts programs (system, popen) without passing through any hook.
- */
-__attribute__((constructor)) static void leave_environment(void)
+static void remove_entry(char **entry)
+{
+	for (; *entry; entry++)
+		*entry = entry[1];
+}
+
+static void remove_preload(void)
 {
 	char **entry = (char **)find(environ, preload);
-	char *list;
+	char *list = entry ? os_map(strlen(*entry) + 1) : NULL;
 
-	if (!entry || settings_get()->follow_children)
-		return;
-	list = os_map(strlen(*entry) + 1);
 	if (!list)
 		return;
 	memcpy(list, preload, sizeof(preload) - 1);
-	if (copy_without_us(*entry + sizeof(preload) - 1, list + sizeof(preload) - 1)) {
+	if (copy_without_us(*entry + sizeof(preload) - 1, list + sizeof(preload) - 1))
 		*entry = list;
-		return;
-	}
-	for (; *entry; entry++)
-		*entry = entry[1];
+	else
+		remove_entry(entry);
+}
+
+/*
+ * The program's own environment loses what we put there for ourselves, and with
+ * MEMPROF_CHILDREN=0 us as well: libc starts programs (system, popen) without
+ * passing through any hook.
+ */
+__attribute__((constructor)) static void clean_environment(void)
+{
+	const struct settings *settings = settings_get();
+	char **entry = (char **)find(environ, image);
+
+	if (entry)
+		remove_entry(entry);
+	if (!settings->follow_children)
+		remove_preload();
 }

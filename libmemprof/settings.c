@@ -215,9 +215,29 @@ size_t settings_text(const struct settings *settings, char *out, size_t room)
 static struct {
 	struct owner_lock lock;
 	uint32_t is_read;
-	char *const *environment;
 	struct settings settings;
 } settings_state;
+
+/* Other variables that matter to us, copied: the program may change its own. */
+static struct {
+	const char *name;
+	bool is_set;
+	char value[2048];
+} kept[] = { { .name = "TMPDIR" }, { .name = "MEMPROF_IMAGE" } };
+
+#define KEPT (sizeof(kept) / sizeof(kept[0]))
+
+static void keep_variables(char *const environment[])
+{
+	for (size_t i = 0; i < KEPT; i++) {
+		const char *value = find_variable(environment, kept[i].name);
+
+		if (value && strlen(value) < sizeof(kept[i].value)) {
+			text_format(kept[i].value, sizeof(kept[i].value), "%s", value);
+			kept[i].is_set = true;
+		}
+	}
+}
 
 /* Splits the zero-terminated strings of /proc/self/environ into a list. */
 static char **list_strings(char *text, size_t length)
@@ -260,7 +280,7 @@ static void read_once(void)
 	if (level)
 		parse_log(level, &settings->log_level);
 	log_set_level((enum log_level)settings->log_level);
-	settings_state.environment = environment;
+	keep_variables(environment);
 	settings_read(settings, environment, say_bad_value);
 }
 
@@ -280,5 +300,8 @@ const struct settings *settings_get(void)
 const char *settings_variable(const char *name)
 {
 	settings_get();
-	return find_variable(settings_state.environment, name);
+	for (size_t i = 0; i < KEPT; i++)
+		if (text_equal(kept[i].name, name))
+			return kept[i].is_set ? kept[i].value : NULL;
+	return NULL;
 }

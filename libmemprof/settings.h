@@ -40,8 +40,7 @@ void settings_read(struct settings *settings, char *const environment[],
 /* NAME=VALUE lines of all settings as they are in force; returns the length. */
 size_t settings_text(const struct settings *settings, char *out, size_t room);
 
-/* A variable of the environment as it was at the start: its value or NULL. Not
- * copied: valid while the program leaves its environment alone. */
+/* TMPDIR or MEMPROF_IMAGE as they were at the start; NULL: not set. */
 const char *settings_variable(const char *name);
 
 #endif
