@@ -176,7 +176,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } loops[] = {
-	{ "tight", tight }, { "pairs", pairs }, { "deep", deep }, { "threads", threads }, { "live", live },
+	{ "tight", tight },
+	{ "pairs", pairs },
+	{ "deep", deep },
+	{ "threads", threads },
+	{ "live", live },
 };
 
 int main(int argc, char **argv)
