@@ -281,7 +281,7 @@ static void place_with_names(struct names *names, const struct place *place,
 		arena_take(&names->arena, found->count * sizeof(*frames));
 
 	for (unsigned i = 0; i < found->count; i++) {
-		const struct symbol_frame *f = &found->frames[i];
+		const struct symbol_frame *f = found->frames[i];
 
 		frames[i] = (struct profile_frame){
 			.function = strings_intern(&names->strings, f->function),

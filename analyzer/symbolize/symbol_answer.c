@@ -12,7 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const char answer_magic[8] = "MPAnsw1";
+static const char answer_magic[8] = "MPAnsw2";
 
 #define CHECKSUM_FROM (offsetof(struct answer_header, checksum) + 8)
 
@@ -23,7 +23,7 @@ static uint64_t block_checksum(const void *block, size_t bytes)
 
 /* Where the parts of a block begin, and how long it is in all. */
 struct layout {
-	uint64_t addresses, first, frames, witnesses, strings, end;
+	uint64_t addresses, witnesses, frames, chain, first, members, strings, end;
 };
 
 static uint64_t align8(uint64_t value)
@@ -38,13 +38,15 @@ static struct layout layout_of(const struct answer_header *header)
 	at.addresses = sizeof(*header);
 	at.witnesses = at.addresses + 8ull * header->address_count;
 	at.frames = at.witnesses + sizeof(struct answer_witness) * (uint64_t)header->witness_count;
-	at.first = at.frames + sizeof(struct answer_frame) * (uint64_t)header->frame_count;
-	at.strings = at.first + 4ull * ((uint64_t)header->address_count + 1);
+	at.chain = at.frames + sizeof(struct answer_frame) * (uint64_t)header->frame_count;
+	at.first = at.chain + 4ull * header->address_count;
+	at.members = at.first + 4ull * ((uint64_t)header->chain_count + 1);
+	at.strings = at.members + 4ull * header->member_count;
 	at.end = align8(at.strings + header->string_bytes);
 	return at;
 }
 
-static bool frames_are_sound(const struct symbol_answer *answer)
+static bool strings_are_sound(const struct symbol_answer *answer)
 {
 	const struct answer_header *header = answer->header;
 	uint32_t limit = header->string_bytes;
@@ -59,7 +61,21 @@ static bool frames_are_sound(const struct symbol_answer *answer)
 	for (uint32_t i = 0; i < header->witness_count; i++)
 		if (answer->witnesses[i].path >= limit)
 			return false;
-	return header->file < limit && header->words < limit;
+	return header->file < limit && header->words < limit && answer->strings[0] == 0 &&
+	       answer->strings[limit - 1] == 0;
+}
+
+static bool chains_are_sound(const struct symbol_answer *answer)
+{
+	const struct answer_header *header = answer->header;
+
+	for (uint32_t i = 0; i < header->chain_count; i++)
+		if (answer->first[i] >= answer->first[i + 1])
+			return false;
+	for (uint32_t i = 0; i < header->member_count; i++)
+		if (answer->members[i] >= header->frame_count)
+			return false;
+	return answer->first[0] == 0 && answer->first[header->chain_count] == header->member_count;
 }
 
 static bool addresses_are_sound(const struct symbol_answer *answer)
@@ -67,12 +83,12 @@ static bool addresses_are_sound(const struct symbol_answer *answer)
 	const struct answer_header *header = answer->header;
 
 	for (uint32_t i = 0; i < header->address_count; i++) {
-		if (answer->first[i] >= answer->first[i + 1])
+		if (answer->chain[i] >= header->chain_count)
 			return false;
 		if (i && answer->addresses[i - 1] >= answer->addresses[i])
 			return false;
 	}
-	return answer->first[0] == 0 && answer->first[header->address_count] == header->frame_count;
+	return true;
 }
 
 bool symbol_answer_open(struct symbol_answer *answer, const void *block, size_t bytes)
@@ -92,10 +108,11 @@ bool symbol_answer_open(struct symbol_answer *answer, const void *block, size_t 
 	answer->addresses = (const uint64_t *)(base + at.addresses);
 	answer->witnesses = (const struct answer_witness *)(base + at.witnesses);
 	answer->frames = (const struct answer_frame *)(base + at.frames);
+	answer->chain = (const uint32_t *)(base + at.chain);
 	answer->first = (const uint32_t *)(base + at.first);
+	answer->members = (const uint32_t *)(base + at.members);
 	answer->strings = base + at.strings;
-	return answer->strings[0] == 0 && answer->strings[header->string_bytes - 1] == 0 &&
-	       addresses_are_sound(answer) && frames_are_sound(answer);
+	return strings_are_sound(answer) && chains_are_sound(answer) && addresses_are_sound(answer);
 }
 
 size_t symbol_answer_find(const struct symbol_answer *answer, uint64_t address)
@@ -150,11 +167,15 @@ void answer_builder_init(struct answer_builder *builder)
 void answer_builder_release(struct answer_builder *builder)
 {
 	free(builder->addresses);
-	free(builder->first);
-	free(builder->frames);
 	free(builder->witnesses);
+	free(builder->frames);
+	free(builder->chain);
+	free(builder->first);
+	free(builder->members);
 	free(builder->strings);
-	free(builder->table);
+	free(builder->string_index.slots);
+	free(builder->frame_index.slots);
+	free(builder->chain_index.slots);
 	answer_builder_init(builder);
 }
 
@@ -185,33 +206,67 @@ static bool grow(struct answer_builder *builder, void **elements, size_t *room, 
 	grow(builder, (void **)&(builder)->array, &(builder)->room, (builder)->count, more,        \
 	     sizeof(*(builder)->array))
 
-static bool grow_table(struct answer_builder *builder)
+/* Room for one more in @index, at most three quarters full. */
+static bool grow_index(struct answer_builder *builder, struct answer_index *index)
 {
-	size_t size = builder->table_size ? builder->table_size * 2 : 1024;
-	uint32_t *table;
+	size_t size = index->size ? index->size * 2 : 1024;
+	struct answer_slot *slots;
 
-	if (builder->table_used * 4 < builder->table_size * 3)
+	if (index->used * 4 < index->size * 3)
 		return true;
-	table = calloc(size, sizeof(*table));
-	if (!table) {
+	slots = calloc(size, sizeof(*slots));
+	if (!slots) {
 		builder->failed = true;
 		return false;
 	}
-	for (size_t i = 0; i < builder->table_size; i++) {
-		const char *string = builder->strings + builder->table[i];
-		size_t slot;
+	for (size_t i = 0; i < index->size; i++) {
+		size_t at = index->slots[i].hash & (size - 1);
 
-		if (!builder->table[i])
+		if (!index->slots[i].value)
 			continue;
-		slot = XXH3_64bits(string, strlen(string)) & (size - 1);
-		while (table[slot])
-			slot = (slot + 1) & (size - 1);
-		table[slot] = builder->table[i];
+		while (slots[at].value)
+			at = (at + 1) & (size - 1);
+		slots[at] = index->slots[i];
 	}
-	free(builder->table);
-	builder->table = table;
-	builder->table_size = size;
+	free(index->slots);
+	index->slots = slots;
+	index->size = size;
 	return true;
+}
+
+typedef bool (*is_equal)(const struct answer_builder *builder, uint32_t number, const void *thing,
+			 size_t bytes);
+
+/* The slot of @thing: with a value, or free for it. NULL: no memory. */
+static struct answer_slot *find_slot(struct answer_builder *builder, struct answer_index *index,
+				     const void *thing, size_t bytes, is_equal equal)
+{
+	uint32_t hash = (uint32_t)XXH3_64bits(thing, bytes);
+	struct answer_slot *slot;
+
+	if (builder->failed || !grow_index(builder, index))
+		return NULL;
+	for (size_t at = hash & (index->size - 1);; at = (at + 1) & (index->size - 1)) {
+		slot = &index->slots[at];
+		if (!slot->value)
+			break;
+		if (slot->hash == hash && equal(builder, slot->value - 1, thing, bytes))
+			return slot;
+	}
+	slot->hash = hash;
+	return slot;
+}
+
+static void fill_slot(struct answer_index *index, struct answer_slot *slot, size_t number)
+{
+	slot->value = (uint32_t)number + 1;
+	index->used++;
+}
+
+static bool equal_strings(const struct answer_builder *builder, uint32_t number, const void *thing,
+			  size_t bytes)
+{
+	return !strncmp(builder->strings + number, thing, bytes) && !builder->strings[number + bytes];
 }
 
 static uint32_t append_string(struct answer_builder *builder, const char *string, size_t length)
@@ -230,43 +285,81 @@ static uint32_t append_string(struct answer_builder *builder, const char *string
 
 uint32_t answer_builder_intern(struct answer_builder *builder, const char *string)
 {
-	size_t length, slot;
+	size_t length = string ? strlen(string) : 0;
+	struct answer_slot *slot;
 
-	if (!string || !*string || builder->failed || !grow_table(builder))
+	if (!length)
 		return 0;
-	length = strlen(string);
-	slot = XXH3_64bits(string, length) & (builder->table_size - 1);
-	for (; builder->table[slot]; slot = (slot + 1) & (builder->table_size - 1))
-		if (!strcmp(builder->strings + builder->table[slot], string))
-			return builder->table[slot];
-	builder->table[slot] = append_string(builder, string, length);
-	builder->table_used++;
-	return builder->table[slot];
+	slot = find_slot(builder, &builder->string_index, string, length, equal_strings);
+	if (!slot)
+		return 0;
+	if (!slot->value)
+		fill_slot(&builder->string_index, slot, append_string(builder, string, length));
+	return slot->value - 1;
+}
+
+static bool equal_chains(const struct answer_builder *builder, uint32_t number, const void *thing,
+			 size_t bytes)
+{
+	uint32_t from = builder->first[number], to = builder->first[number + 1];
+
+	return (to - from) * sizeof(uint32_t) == bytes &&
+	       !memcmp(builder->members + from, thing, bytes);
+}
+
+/* The last address is complete: its chain gets the number of an equal one, or
+ * its own. */
+static void close_chain(struct answer_builder *builder)
+{
+	size_t count = builder->member_count - builder->open_chain;
+	struct answer_slot *slot;
+
+	if (builder->failed || !count ||
+	    !GROW(builder, chain, chain_slots_room, chain_slots_count, 1) ||
+	    !GROW(builder, first, first_room, chain_count, 2))
+		return;
+	slot = find_slot(builder, &builder->chain_index, builder->members + builder->open_chain,
+			 count * sizeof(uint32_t), equal_chains);
+	if (!slot)
+		return;
+	if (slot->value) {
+		builder->member_count = builder->open_chain;
+	} else {
+		builder->first[builder->chain_count] = (uint32_t)builder->open_chain;
+		builder->first[builder->chain_count + 1] = (uint32_t)builder->member_count;
+		fill_slot(&builder->chain_index, slot, builder->chain_count++);
+		builder->open_chain = builder->member_count;
+	}
+	builder->chain[builder->chain_slots_count++] = slot->value - 1;
 }
 
 void answer_builder_address(struct answer_builder *builder, uint64_t address)
 {
-	size_t room = builder->address_room;
+	close_chain(builder);
+	if (GROW(builder, addresses, address_room, address_count, 1))
+		builder->addresses[builder->address_count++] = address;
+}
 
-	if (!GROW(builder, addresses, address_room, address_count, 2))
-		return;
-	if (builder->address_room != room) {
-		uint32_t *first = realloc(builder->first, builder->address_room * sizeof(*first));
-
-		if (!first) {
-			builder->failed = true;
-			return;
-		}
-		builder->first = first;
-	}
-	builder->addresses[builder->address_count] = address;
-	builder->first[builder->address_count++] = (uint32_t)builder->frame_count;
+static bool equal_frames(const struct answer_builder *builder, uint32_t number, const void *thing,
+			 size_t bytes)
+{
+	return !memcmp(&builder->frames[number], thing, bytes);
 }
 
 void answer_builder_frame(struct answer_builder *builder, const struct answer_frame *frame)
 {
-	if (GROW(builder, frames, frame_room, frame_count, 1))
-		builder->frames[builder->frame_count++] = *frame;
+	struct answer_slot *slot = find_slot(builder, &builder->frame_index, frame, sizeof(*frame),
+					     equal_frames);
+
+	if (!slot || !GROW(builder, members, member_room, member_count, 1))
+		return;
+	if (!slot->value) {
+		if (!GROW(builder, frames, frame_room, frame_count, 1))
+			return;
+		builder->frames[builder->frame_count] = *frame;
+		fill_slot(&builder->frame_index, slot, builder->frame_count++);
+	}
+	builder->members[builder->member_count++] = slot->value - 1;
 }
 
 void answer_builder_witness(struct answer_builder *builder, const char *path)
@@ -284,9 +377,11 @@ void answer_builder_witness(struct answer_builder *builder, const char *path)
 void answer_builder_copy(struct answer_builder *builder, const struct symbol_answer *from,
 			 size_t index)
 {
+	uint32_t chain = from->chain[index];
+
 	answer_builder_address(builder, from->addresses[index]);
-	for (uint32_t i = from->first[index]; i < from->first[index + 1]; i++) {
-		const struct answer_frame *frame = &from->frames[i];
+	for (uint32_t i = from->first[chain]; i < from->first[chain + 1]; i++) {
+		const struct answer_frame *frame = &from->frames[from->members[i]];
 		struct answer_frame copy = {
 			.function = answer_builder_intern(builder, from->strings + frame->function),
 			.linkage_name = answer_builder_intern(builder, from->strings +
@@ -309,20 +404,24 @@ void *answer_builder_pack(struct answer_builder *builder, uint32_t source, const
 			  const char *words, size_t *bytes)
 {
 	struct answer_header header = { .source = source };
+	uint32_t last;
 	struct layout at;
-	uint32_t last = (uint32_t)builder->frame_count;
 	char *block;
 
+	close_chain(builder);
 	header.file = answer_builder_intern(builder, file);
 	header.words = answer_builder_intern(builder, words);
 	if (!builder->string_bytes)
 		append_string(builder, "", 0);
-	if (builder->failed)
+	if (builder->failed || builder->chain_slots_count != builder->address_count)
 		return NULL;
+	last = (uint32_t)builder->member_count;
 	memcpy(header.magic, answer_magic, 8);
 	header.address_count = (uint32_t)builder->address_count;
-	header.frame_count = last;
 	header.witness_count = (uint32_t)builder->witness_count;
+	header.frame_count = (uint32_t)builder->frame_count;
+	header.chain_count = (uint32_t)builder->chain_count;
+	header.member_count = last;
 	header.string_bytes = (uint32_t)builder->string_bytes;
 	at = layout_of(&header);
 	header.bytes = at.end;
@@ -334,8 +433,10 @@ void *answer_builder_pack(struct answer_builder *builder, uint32_t source, const
 		  sizeof(struct answer_witness) * builder->witness_count);
 	copy_part(block + at.frames, builder->frames,
 		  sizeof(struct answer_frame) * builder->frame_count);
-	copy_part(block + at.first, builder->first, 4 * builder->address_count);
-	memcpy(block + at.first + 4 * builder->address_count, &last, 4);
+	copy_part(block + at.chain, builder->chain, 4 * builder->address_count);
+	copy_part(block + at.first, builder->first, 4 * builder->chain_count);
+	memcpy(block + at.first + 4 * builder->chain_count, &last, 4);
+	copy_part(block + at.members, builder->members, 4 * builder->member_count);
 	copy_part(block + at.strings, builder->strings, builder->string_bytes);
 	memcpy(block, &header, sizeof(header));
 	header.checksum = block_checksum(block, at.end);

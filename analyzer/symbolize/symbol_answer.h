@@ -4,10 +4,13 @@
  * information, it lies in the cache folder, and it is what the front looks
  * addresses up in. Built once by an answer_builder, never changed afterwards.
  *
- *	header | addresses | first frames | frames | witnesses | strings
+ *	header | addresses | witnesses | frames | chain | first | members | strings
  *
- * Address i has the frames first[i] .. first[i + 1] - 1, innermost first. A
- * string is an offset into the strings; 0 is the empty one: not known.
+ * Places share most of what is said of them: ten instructions of one line have
+ * one chain of frames, and a hundred chains end in the same callers. So address
+ * i has the chain chain[i]; chain c is the frames members[first[c]] up to
+ * members[first[c + 1] - 1], innermost first. A string is an offset into the
+ * strings; 0 is the empty one: not known.
  */
 #ifndef ANALYZER_SYMBOLIZE_SYMBOL_ANSWER_H
 #define ANALYZER_SYMBOLIZE_SYMBOL_ANSWER_H
@@ -37,7 +40,8 @@ struct answer_header {
 	char magic[8];
 	uint64_t checksum;     /* of everything behind this field */
 	uint64_t bytes;        /* of the whole block */
-	uint32_t address_count, frame_count, witness_count, string_bytes;
+	uint32_t address_count, witness_count, frame_count, chain_count, member_count;
+	uint32_t string_bytes;
 	uint32_t source;       /* enum symbolizer_source */
 	uint32_t file, words;  /* strings of the module's report */
 	uint32_t zero;
@@ -46,9 +50,9 @@ struct answer_header {
 struct symbol_answer {
 	const struct answer_header *header;
 	const uint64_t *addresses;  /* in the file's terms, ascending, each once */
-	const uint32_t *first;
-	const struct answer_frame *frames;
 	const struct answer_witness *witnesses;
+	const struct answer_frame *frames;
+	const uint32_t *chain, *first, *members;
 	const char *strings;
 };
 
@@ -59,24 +63,37 @@ bool symbol_answer_open(struct symbol_answer *answer, const void *block, size_t 
 /* The index of @address, or SIZE_MAX. */
 size_t symbol_answer_find(const struct symbol_answer *answer, uint64_t address);
 
+/* Numbers of things that were put in already, found by content. */
+struct answer_index {
+	struct answer_slot {
+		uint32_t hash, value;  /* value: number + 1; 0 = free */
+	} *slots;
+	size_t size, used;
+};
+
 /*
- * Collects frames, address after address in ascending order, and packs them.
- * Functions that return false have no memory left; the builder may then only be
- * released.
+ * Collects frames, address after address in ascending order, and packs them. A
+ * builder without memory remembers that (`failed`), takes nothing more and does
+ * not pack.
  */
 struct answer_builder {
 	uint64_t *addresses;
-	uint32_t *first;
 	size_t address_count, address_room;
-	struct answer_frame *frames;
-	size_t frame_count, frame_room;
 	struct answer_witness *witnesses;
 	size_t witness_count, witness_room;
+	struct answer_frame *frames;
+	size_t frame_count, frame_room;
+	uint32_t *chain;
+	size_t chain_slots_count, chain_slots_room;  /* of chain: one per address */
+	uint32_t *first;
+	size_t chain_count, first_room;
+	uint32_t *members;
+	size_t member_count, member_room;
+	size_t open_chain;             /* members from here on are the last address's */
 	char *strings;
 	size_t string_bytes, string_room;
-	uint32_t *table;            /* open hash of string offsets, 0 = free */
-	size_t table_size, table_used;
-	bool failed;                /* no memory: sticks */
+	struct answer_index string_index, frame_index, chain_index;
+	bool failed;
 };
 
 void answer_builder_init(struct answer_builder *builder);

@@ -19,8 +19,9 @@ struct answered {
 	struct answered *next;
 	struct symbol_answer answer;
 	struct symbol_frame *frames;   /* one for each of answer.frames */
+	const struct symbol_frame **members; /* one for each of answer.members */
 	void *block;
-	char **shortened;              /* with options.shorten: one per frame, or NULL */
+	char **shortened;              /* with options.shorten: by string offset, or NULL */
 };
 
 struct module {
@@ -40,10 +41,12 @@ struct symbolizer {
 	struct symbol_reader *reader;
 	struct symbol_cache *cache;
 	struct module *modules;
-	struct symbol_frame nothing;   /* the frame of an address nobody knows */
+	const struct symbol_frame *nothing; /* the frame of an address nobody knows */
 };
 
 /* ---- the module's table --------------------------------------------------------- */
+
+static const struct symbol_frame unknown_frame;
 
 static bool is_module(const struct module *known, const struct symbolizer_module *module)
 {
@@ -86,6 +89,7 @@ static void answered_free(struct answered *answered)
 	for (uint32_t i = 0; answered->shortened && i < answered->answer.header->string_bytes; i++)
 		free(answered->shortened[i]);
 	free(answered->shortened);
+	free(answered->members);
 	free(answered->frames);
 	free(answered->block);
 	free(answered);
@@ -113,12 +117,13 @@ static const char *short_name(struct answered *answered, uint32_t offset)
 static bool make_frames(struct answered *answered, const struct symbolizer_options *options)
 {
 	const struct symbol_answer *answer = &answered->answer;
-	uint32_t count = answer->header->frame_count;
+	uint32_t count = answer->header->frame_count, members = answer->header->member_count;
 
-	answered->frames = calloc(count ? count : 1, sizeof(*answered->frames));
+	answered->frames = calloc((size_t)count + 1, sizeof(*answered->frames));
+	answered->members = calloc((size_t)members + 1, sizeof(*answered->members));
 	if (options->shorten && !options->no_demangle)
 		answered->shortened = calloc(answer->header->string_bytes, sizeof(char *));
-	if (!answered->frames)
+	if (!answered->frames || !answered->members)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct answer_frame *from = &answer->frames[i];
@@ -131,6 +136,8 @@ static bool make_frames(struct answered *answered, const struct symbolizer_optio
 		frame->line = from->line & ~ANSWER_INLINED;
 		frame->is_inlined = (from->line & ANSWER_INLINED) && !options->no_inlines;
 	}
+	for (uint32_t i = 0; i < members; i++)
+		answered->members[i] = &answered->frames[answer->members[i]];
 	return true;
 }
 
@@ -168,22 +175,33 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool is_answered(const struct module *module, uint64_t address)
+/* The frames at @address, if they are known. */
+static bool find_frames(const struct symbolizer *symbolizer, const struct module *module,
+			uint64_t address, struct symbol_frames *frames)
 {
-	for (const struct answered *at = module->answers; at; at = at->next)
-		if (symbol_answer_find(&at->answer, address) != SIZE_MAX)
-			return true;
+	for (const struct answered *at = module->answers; at; at = at->next) {
+		size_t index = symbol_answer_find(&at->answer, address);
+		uint32_t first, end;
+
+		if (index == SIZE_MAX)
+			continue;
+		first = at->answer.first[at->answer.chain[index]];
+		end = at->answer.first[at->answer.chain[index] + 1];
+		if (symbolizer->options.no_inlines)
+			first = end - 1;
+		*frames = (struct symbol_frames){ &at->members[first], end - first };
+		return true;
+	}
 	return false;
 }
 
-/* Sorts @list, and leaves each address once that has no answer yet. */
-static size_t leave_unanswered(const struct module *module, uint64_t *list, size_t count)
+static size_t sort_and_unite(uint64_t *list, size_t count)
 {
 	size_t kept = 0;
 
 	qsort(list, count, sizeof(*list), compare_addresses);
 	for (size_t i = 0; i < count; i++)
-		if ((!kept || list[kept - 1] != list[i]) && !is_answered(module, list[i]))
+		if (!kept || list[kept - 1] != list[i])
 			list[kept++] = list[i];
 	return kept;
 }
@@ -321,27 +339,20 @@ static void make_query(struct object_query *query, const struct symbolizer *symb
 	};
 }
 
-/* Learns the names of @list (sorted here), from the cache, then from the files. */
-static int learn(struct symbolizer *symbolizer, struct module *module,
-		 const struct symbolizer_module *wanted, uint64_t *list, size_t count,
-		 struct error *err)
+/* Learns the names of @list (sorted here) from the files. */
+static int ask_files(struct symbolizer *symbolizer, struct module *module,
+		     struct object_query *query, uint64_t *list, size_t count, struct error *err)
 {
-	struct object_query query;
 	size_t bytes = 0;
 	void *block = NULL;
 	int ret;
 
-	make_query(&query, symbolizer, module, wanted);
-	ret = ask_cache(symbolizer, module, &query, err);
-	if (ret)
-		return ret;
-	count = leave_unanswered(module, list, count);
-	if (!count || ask_reader(symbolizer, module, &query, list, count, &block, &bytes) !=
-			      READER_ANSWERED)
+	count = sort_and_unite(list, count);
+	if (ask_reader(symbolizer, module, query, list, count, &block, &bytes) != READER_ANSWERED)
 		return 0;
 	ret = add_answer(symbolizer, module, block, bytes, err);
 	if (!ret)
-		keep_answers(symbolizer, module, &query);
+		keep_answers(symbolizer, module, query);
 	return ret == ERROR_FORMAT ? 0 : ret;
 }
 
@@ -354,6 +365,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 	if (!symbolizer)
 		return NULL;
 	symbolizer->options = *options;
+	symbolizer->nothing = &unknown_frame;
 	symbolizer->reader = symbol_reader_new();
 	symbolizer->cache = symbol_cache_new(options->cache_folder);
 	if (!symbolizer->reader || !symbolizer->cache) {
@@ -385,30 +397,12 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	free(symbolizer);
 }
 
-static struct symbol_frames frames_at(struct symbolizer *symbolizer, const struct module *module,
-				      uint64_t address)
-{
-	for (const struct answered *at = module->answers; at; at = at->next) {
-		size_t index = symbol_answer_find(&at->answer, address);
-		uint32_t first, end;
-
-		if (index == SIZE_MAX)
-			continue;
-		first = at->answer.first[index];
-		end = at->answer.first[index + 1];
-		if (symbolizer->options.no_inlines)
-			first = end - 1;
-		return (struct symbol_frames){ &at->frames[first], end - first };
-	}
-	return (struct symbol_frames){ &symbolizer->nothing, 1 };
-}
-
 static void count_frames(struct symbolizer_module_report *report,
 			 const struct symbol_frames *frames)
 {
 	report->addresses++;
-	report->named += frames->frames[frames->count - 1].function != NULL;
-	report->with_lines += frames->frames[0].line != 0;
+	report->named += frames->frames[frames->count - 1]->function != NULL;
+	report->with_lines += frames->frames[0]->line != 0;
 	report->with_inlines += frames->count > 1;
 }
 
@@ -431,6 +425,45 @@ static void say_source(struct symbolizer_module_report *report, const struct mod
 	}
 }
 
+/* Fills @frames with what is known; the addresses of the others go to @list,
+ * whose length is returned. */
+static size_t fill_frames(struct symbolizer *symbolizer, const struct module *module,
+			  const uint64_t *addresses, uint64_t bias, size_t count,
+			  struct symbol_frames *frames, uint64_t *list)
+{
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (find_frames(symbolizer, module, addresses[i] - bias, &frames[i]))
+			continue;
+		frames[i] = (struct symbol_frames){ &symbolizer->nothing, 1 };
+		list[unknown++] = addresses[i] - bias;
+	}
+	return unknown;
+}
+
+static int learn_and_fill(struct symbolizer *symbolizer, struct module *known,
+			  const struct symbolizer_module *module, const uint64_t *addresses,
+			  size_t count, struct symbol_frames *frames, uint64_t *list,
+			  struct error *err)
+{
+	struct object_query query;
+	size_t unknown;
+	int ret;
+
+	make_query(&query, symbolizer, known, module);
+	ret = ask_cache(symbolizer, known, &query, err);
+	if (ret)
+		return ret;
+	unknown = fill_frames(symbolizer, known, addresses, module->bias, count, frames, list);
+	if (!unknown)
+		return 0;
+	ret = ask_files(symbolizer, known, &query, list, unknown, err);
+	if (!ret)
+		fill_frames(symbolizer, known, addresses, module->bias, count, frames, list);
+	return ret;
+}
+
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_module *module,
 		       const uint64_t *addresses, size_t count, struct symbol_frames *frames,
 		       struct symbolizer_module_report *report, struct error *err)
@@ -443,20 +476,15 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_mo
 		free(list);
 		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
 	}
-	for (size_t i = 0; i < count; i++)
-		list[i] = addresses[i] - module->bias;
-	ret = learn(symbolizer, known, module, list, count, err);
+	ret = learn_and_fill(symbolizer, known, module, addresses, count, frames, list, err);
 	free(list);
 	if (ret)
 		return ret;
-	if (report)
-		memset(report, 0, sizeof(*report));
-	for (size_t i = 0; i < count; i++) {
-		frames[i] = frames_at(symbolizer, known, addresses[i] - module->bias);
-		if (report)
-			count_frames(report, &frames[i]);
-	}
-	if (report)
-		say_source(report, known);
+	if (!report)
+		return 0;
+	memset(report, 0, sizeof(*report));
+	for (size_t i = 0; i < count; i++)
+		count_frames(report, &frames[i]);
+	say_source(report, known);
 	return 0;
 }

@@ -22,9 +22,10 @@ struct symbol_frame {
 };
 
 /* The frames at one address, innermost first, at least one (maybe without
- * names). Strings and frames belong to the symbolizer, until it is freed. */
+ * names). Equal frames and chains of frames are there once. Strings and frames
+ * belong to the symbolizer, until it is freed. */
 struct symbol_frames {
-	struct symbol_frame *frames;
+	const struct symbol_frame *const *frames;
 	unsigned count;
 };
 

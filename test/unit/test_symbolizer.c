@@ -57,7 +57,7 @@ static void look_up(const struct symbolizer_options *options,
 					    &found->report, &err), 0);
 	found->count = frames.count;
 	for (unsigned i = 0; i < frames.count && i < 8; i++) {
-		const struct symbol_frame *frame = &frames.frames[i];
+		const struct symbol_frame *frame = frames.frames[i];
 
 		snprintf(found->function[i], 256, "%s", frame->function ? frame->function : "");
 		snprintf(found->file[i], 256, "%s", frame->file ? frame->file : "");
@@ -390,9 +390,9 @@ static void a_batch_may_hold_an_address_twice_and_in_any_order(void **state)
 	(void)state;
 	assert_int_equal(symbolizer_resolve(symbolizer, &module, addresses, 5, frames, &report,
 					    &err), 0);
-	assert_string_equal(frames[0].frames[0].function, "inner");
-	assert_null(frames[1].frames[0].function);
-	assert_string_equal(frames[2].frames[0].function, "main");
+	assert_string_equal(frames[0].frames[0]->function, "inner");
+	assert_null(frames[1].frames[0]->function);
+	assert_string_equal(frames[2].frames[0]->function, "main");
 	assert_ptr_equal(frames[3].frames, frames[0].frames);
 	assert_int_equal(report.addresses, 5);
 	assert_int_equal(report.named, 3);
