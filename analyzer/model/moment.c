@@ -51,8 +51,8 @@ static int unknown_moment(struct trace *trace, const char *when, struct error *e
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 						 used ? ", " : "", trace->marks[i].name);
 	return error_set(err, ERROR_USAGE, trace->path, ERROR_NO_OFFSET,
-			 "no moment \"%s\": it is a snapshot (%s), #N, a time such as 12.5s, peak, "
-			 "end, reset or auto#N",
+			 "no moment \"%s\": it is a snapshot (%s), #N, a time such as 12.5s or "
+			 "50%%, peak, end, reset or auto#N",
 			 when, used ? names : "there is none");
 }
 
@@ -111,6 +111,18 @@ static bool moment_named(struct trace *trace, const char *name, uint32_t kind,
 	return false;
 }
 
+/* "50%": of the run's time. */
+static int share_parse(const struct trace *trace, const char *text, uint64_t *ns)
+{
+	char *end;
+	double share = strtod(text, &end);
+
+	if (end == text || strcmp(end, "%") || !(share >= 0 && share <= 100))
+		return ERROR_USAGE;
+	*ns = (uint64_t)((double)trace->info.duration_ns * share / 100);
+	return 0;
+}
+
 int moment_parse(struct trace *trace, const char *when, struct moment *moment, struct error *err)
 {
 	*moment = (struct moment){ .kind = MOMENT_END, .words = when };
@@ -129,9 +141,9 @@ int moment_parse(struct trace *trace, const char *when, struct moment *moment, s
 	if (moment_named(trace, when, TRACE_MARK_SNAPSHOT, moment))
 		return 0;
 	moment->kind = MOMENT_TIME;
-	if (duration_parse(when, &moment->time_ns))
-		return unknown_moment(trace, when, err);
-	return 0;
+	if (!duration_parse(when, &moment->time_ns))
+		return 0;
+	return share_parse(trace, when, &moment->time_ns) ? unknown_moment(trace, when, err) : 0;
 }
 
 /* ---- the growth rule ---- */

@@ -21,7 +21,7 @@ static char *scaled(char *text, double value, double step, const char *const *un
 	int unit = 0;
 
 	if (size < step && size == floor(size)) {
-		snprintf(text, UNITS_BYTES, "%.0f%s", value, units[0]);
+		snprintf(text, UNITS_BYTES, "%.0f%s", value, value == 0 ? "" : units[0]);
 		return text;
 	}
 	while (size >= step * 0.9995 && units[unit + 1]) {
