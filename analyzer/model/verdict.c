@@ -67,6 +67,8 @@ bool curve_rises(const struct curve *curve)
 	if (curve_rise_bytes(curve) <= RISE_SHARE * curve_peak_bytes(curve))
 		return false;
 	standing_times(curve, &at_end, &longest);
+	if (at_end >= CURVE_BUCKETS / 4)
+		return false;
 	return at_end < CURVE_BUCKETS / 10 || at_end < 2 * longest;
 }
 
@@ -126,7 +128,8 @@ static bool is_leak(const struct curve *curve)
 	if (curve->given_back_bytes >= 0.95 * stayed_bytes(curve))
 		return false;
 	return birth_pace(curve, BORN_LATE) > 0 &&
-	       birth_pace(curve, BORN_LATE) >= 0.3 * birth_pace(curve, BORN_MIDDLE);
+	       birth_pace(curve, BORN_LATE) >= 0.3 * birth_pace(curve, BORN_MIDDLE) &&
+	       birth_pace(curve, BORN_YOUNG) >= 0.3 * birth_pace(curve, BORN_LATE);
 }
 
 static bool is_churn(const struct curve *curve)

@@ -6,7 +6,8 @@
  *	one-time      at least 95 % of its bytes were allocated in the first tenth,
  *	              and at least 95 % of them stayed to the end
  *	leak suspect  blocks that stayed were born all along: in [5/8, 3/4] at 3/10
- *	              or more of the pace of [1/4, 5/8]; of the bytes that got old
+ *	              or more of the pace of [1/4, 5/8], in the last quarter at 3/10
+ *	              or more of the pace of [5/8, 3/4]; of the bytes that got old
  *	              (1/4 of the run) less than 5 % was freed; at least eight such
  *	              blocks; not given back at the end; and they are a twentieth of
  *	              the site's highest live bytes at least
@@ -44,8 +45,9 @@ enum program_verdict {
 extern const char *const program_verdict_names[]; /* "unknown", "retention", ... */
 
 /* Do live bytes still rise in the last third? They do when their highest value
- * there is above everything before by 5 % of it, unless they have stood still
- * at the end for a tenth of the run and twice as long as ever between two rises. */
+ * there is above everything before by 5 % of it, unless they have stood still at
+ * the end for a quarter of the run, or for a tenth of it and twice as long as ever
+ * between two rises (a table that doubles stands longer each time). */
 bool curve_rises(const struct curve *curve);
 
 /* How much the highest value of the last third is above that of the rest. */
