@@ -31,23 +31,20 @@ void end_by_quick_exit(int status)
 	next.quick_exit(status);
 }
 
-/* The environment for the next program, in room on the stack of who calls this. */
-#define ENVIRONMENT_FOR_EXEC(environment, envp)                                                    \
-	do {                                                                                       \
-		size_t bytes_ = process_environment_room(envp, true);                              \
-                                                                                                   \
-		environment = envp;                                                                \
-		if (bytes_)                                                                        \
-			environment =                                                              \
-				process_environment_copy(envp, true, alloca(bytes_), bytes_);      \
-	} while (0)
+/* The environment for the other program, in room on the stack of who calls this:
+ * a vfork child has no other memory that is its own. */
+#define ENVIRONMENT(envp, is_exec)                                                                 \
+	({                                                                                         \
+		size_t bytes_ = process_environment_room(envp, is_exec);                           \
+		bytes_ ? process_environment_copy(envp, is_exec, alloca(bytes_), bytes_) :         \
+			 (char **)(envp);                                                          \
+	})
 
 int end_by_execve(const char *path, char *const argv[], char *const envp[])
 {
-	char *const *environment;
+	char **environment = ENVIRONMENT(envp, true);
 	int result;
 
-	ENVIRONMENT_FOR_EXEC(environment, envp);
 	process_fold(TRACE_END_EXEC);
 	result = next.execve(path, argv, environment);
 	process_exec_failed();
@@ -56,10 +53,9 @@ int end_by_execve(const char *path, char *const argv[], char *const envp[])
 
 int end_by_execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	char *const *environment;
+	char **environment = ENVIRONMENT(envp, true);
 	int result;
 
-	ENVIRONMENT_FOR_EXEC(environment, envp);
 	process_fold(TRACE_END_EXEC);
 	result = next.execvpe(file, argv, environment);
 	process_exec_failed();
@@ -68,14 +64,37 @@ int end_by_execvpe(const char *file, char *const argv[], char *const envp[])
 
 int end_by_fexecve(int fd, char *const argv[], char *const envp[])
 {
-	char *const *environment;
+	char **environment = ENVIRONMENT(envp, true);
 	int result;
 
-	ENVIRONMENT_FOR_EXEC(environment, envp);
 	process_fold(TRACE_END_EXEC);
 	result = next.fexecve(fd, argv, environment);
 	process_exec_failed();
 	return result;
+}
+
+int end_by_execveat(int folder, const char *path, char *const argv[], char *const envp[],
+		    int flags)
+{
+	char **environment = ENVIRONMENT(envp, true);
+	int result;
+
+	process_fold(TRACE_END_EXEC);
+	result = next.execveat(folder, path, argv, environment, flags);
+	process_exec_failed();
+	return result;
+}
+
+int start_by_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes,
+		   char *const argv[], char *const envp[])
+{
+	return next.posix_spawn(pid, path, actions, attributes, argv, ENVIRONMENT(envp, false));
+}
+
+int start_by_spawnp(pid_t *pid, const char *file, const void *actions, const void *attributes,
+		    char *const argv[], char *const envp[])
+{
+	return next.posix_spawnp(pid, file, actions, attributes, argv, ENVIRONMENT(envp, false));
 }
 
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)

@@ -91,10 +91,8 @@ static noinline void look(struct thread_state *state)
 
 bool heap_is_recording(struct thread_state *state)
 {
-	if (!thread_check(state)) {
-		thread_here.countdown = SAMPLER_LEG;
+	if (!thread_check(state))
 		return false;
-	}
 	if (state->generation != control_generation() + 1)
 		look(state);
 	return state->sampler.rate != 0;
@@ -148,8 +146,10 @@ static noinline bool take_sample(struct thread_state *state, const void *block, 
 {
 	uint64_t bytes = sampler_bytes(size);
 
-	if (!heap_is_recording(state))
+	if (!heap_is_recording(state)) {
+		thread_here.countdown = SAMPLER_LEG;
 		return false;
+	}
 	if (is_exact(state))
 		return true;
 	if (bytes <= thread_here.countdown) {

@@ -220,6 +220,23 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 	return end_by_fexecve(fd, argv, envp);
 }
 
+EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	return end_by_execveat(folder, path, argv, envp, flags);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes,
+		       char *const argv[], char *const envp[])
+{
+	return start_by_spawn(pid, path, actions, attributes, argv, envp);
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const void *actions, const void *attributes,
+			char *const argv[], char *const envp[])
+{
+	return start_by_spawnp(pid, file, actions, attributes, argv, envp);
+}
+
 EXPORT int execv(const char *path, char *const argv[])
 {
 	return end_by_execve(path, argv, environ);

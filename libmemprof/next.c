@@ -154,65 +154,14 @@ static void first_free_aligned_sized(void *block, size_t alignment, size_t size)
 		next.free_aligned_sized(block, alignment, size);
 }
 
-/* The loader and libc map memory by calls of their own: these are not reached
- * by the search itself, and may rely on it. */
-static void *first_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
-{
-	return next_find() ? next.mmap(at, bytes, prot, flags, fd, offset) : (void *)-1;
-}
-
-static int first_munmap(void *at, size_t bytes)
-{
-	return next_find() ? next.munmap(at, bytes) : -1;
-}
-
-static void *first_mremap(void *at, size_t bytes, size_t new_bytes, int flags, void *to)
-{
-	return next_find() ? next.mremap(at, bytes, new_bytes, flags, to) : (void *)-1;
-}
-
-static int first_brk(void *end)
-{
-	return next_find() ? next.brk(end) : -1;
-}
-
-static void *first_sbrk(intptr_t increment)
-{
-	return next_find() ? next.sbrk(increment) : (void *)-1;
-}
-
-static void first__exit(int status)
-{
-	if (next_find())
-		next._exit(status);
-}
-
-static void first_quick_exit(int status)
-{
-	if (next_find())
-		next.quick_exit(status);
-}
-
-static int first_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
-		       unsigned long d)
-{
-	return next_find() ? next.prctl(option, a, b, c, d) : -1;
-}
-
-static int first_execve(const char *path, char *const argv[], char *const envp[])
-{
-	return next_find() ? next.execve(path, argv, envp) : -1;
-}
-
-static int first_execvpe(const char *file, char *const argv[], char *const envp[])
-{
-	return next_find() ? next.execvpe(file, argv, envp) : -1;
-}
-
-static int first_fexecve(int fd, char *const argv[], char *const envp[])
-{
-	return next_find() ? next.fexecve(fd, argv, envp) : -1;
-}
+/* The search itself calls none of these. */
+#define HOOK(result, name, parameters, arguments)
+#define PLAIN(result, name, parameters, arguments, failure)                                        \
+	static result first_##name parameters                                                      \
+	{                                                                                          \
+		return next_find() ? next.name arguments : failure;                                \
+	}
+#include "hooks.def"
 
 /* ---- fallbacks, for a libc that lacks a function ---- */
 
