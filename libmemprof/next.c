@@ -268,6 +268,18 @@ static struct next_module module_of(const void *address, char *path, size_t path
 	return module;
 }
 
+/* Is @address a definition, not just the stub by which a program linked at a
+ * fixed place calls (and compares) a function of a library? */
+static bool is_definition(const void *address)
+{
+	const Elf64_Sym *symbol = NULL;
+	Dl_info info;
+
+	if (!dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT))
+		return true;
+	return !symbol || symbol->st_shndx != SHN_UNDEF;
+}
+
 static void learn(struct next_facts *facts, const struct next *found)
 {
 	const void *first = dlsym(RTLD_DEFAULT, "malloc");
@@ -282,7 +294,8 @@ static void learn(struct next_facts *facts, const struct next *found)
 	facts->allocator_has_new =
 		found->_Znwm &&
 		next_module_has(&facts->allocator, (uintptr_t)found->_Znwm);
-	facts->own_malloc = first && !next_module_has(&mine, (uintptr_t)first);
+	facts->own_malloc = first && !next_module_has(&mine, (uintptr_t)first) &&
+			    is_definition(first);
 	if (facts->own_malloc)
 		module_of(first, facts->own_malloc_path, sizeof facts->own_malloc_path);
 }
