@@ -8,6 +8,7 @@
  */
 #include "trace/reader.h"
 
+#include "trace/record_step.h"
 #include "util/cursor.h"
 #include "util/memory.h"
 
@@ -435,6 +436,15 @@ static void take_end(struct scan *scan, struct cursor *payload)
 	scan->reader->trace.info.end = how;
 }
 
+static void take_clock(struct scan *scan, struct cursor *payload)
+{
+	struct clock_pair pair = {.ticks = cursor_varint(payload)};
+
+	pair.mono_ns = cursor_varint(payload);
+	if (!payload->is_broken && !scan->is_outside && pair.ticks > scan->reader->latest.ticks)
+		scan->reader->latest = pair;
+}
+
 typedef void (*take_record)(struct scan *scan, struct cursor *payload);
 
 static const take_record takers[] = {
@@ -452,59 +462,12 @@ static const take_record takers[] = {
 	[TRACE_KIND_MAP] = count_map,
 	[TRACE_KIND_SCOPE_BEGIN] = take_scope,
 	[TRACE_KIND_END] = take_end,
+	[TRACE_KIND_CLOCK] = take_clock,
 };
 
 #define TAKERS (sizeof(takers) / sizeof(takers[0]))
 
-/* ---- stepping over records ---- */
-
-static inline const uint8_t *step(const uint8_t *at)
-{
-	return at + (*at ? __builtin_ctz(*at) + 1 : 9);
-}
-
-static const uint8_t *step_frames(const uint8_t *at, const uint8_t *end)
-{
-	uint64_t pushed;
-
-	at = step(at + 1);
-	at = varint_load(at, end, &pushed);
-	while (at && pushed--) {
-		bool is_literal;
-
-		if (at >= end)
-			return NULL;
-		is_literal = *at >> 1 == TRACE_FRAME_LITERAL && *at & 1;
-		at = step(at);
-		if (is_literal)
-			at += 8;
-	}
-	return at;
-}
-
-/* Steps over what lies behind tag and time of an ordinary record. Reads at most
- * PIECE_PADDING bytes beyond @end; NULL or a place beyond it: cut short. */
-static const uint8_t *step_event(const uint8_t *at, const uint8_t *end, uint8_t tag)
-{
-	unsigned op = tag & TRACE_OP_MASK;
-
-	at += tag >> 7;
-	at = tag & TRACE_TAG_KNOWN ? at + 1 : step(at);
-	if (op == TRACE_OP_FREE)
-		return at;
-	if (op == TRACE_OP_REALLOCATE)
-		at = step(at);
-	if (!(tag & TRACE_TAG_SAME_SIZE))
-		at = step(at);
-	switch (tag >> TRACE_TAG_STACK_SHIFT & 3) {
-	case TRACE_STACK_SAME:
-		return at;
-	case TRACE_STACK_DELTA:
-		return step_frames(at, end);
-	default:
-		return at + 1;
-	}
-}
+/* ---- pieces ---- */
 
 static const uint8_t *read_extended(struct scan *scan, const uint8_t *at, const uint8_t *end)
 {
@@ -556,8 +519,6 @@ static const uint8_t *scan_records(struct scan *scan, const struct piece_bytes *
 	scan->clock = clock;
 	return end;
 }
-
-/* ---- pieces ---- */
 
 /* Lane 0 is nobody's own: who writes there has a lane elsewhere, if any. */
 static uint32_t thread_of_tid(struct reader *reader, uint32_t tid)

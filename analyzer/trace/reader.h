@@ -22,6 +22,11 @@ struct trace_clock {
 	uint64_t ns_per_unit;  /* 32.32 fixed point */
 };
 
+/* Read together. */
+struct clock_pair {
+	uint64_t ticks, mono_ns;
+};
+
 struct module_gone {
 	uint64_t start, time;
 };
@@ -52,6 +57,7 @@ struct reader {
 	/* Of the scan, see facts.c. */
 	uint64_t rate;         /* at the start */
 	uint64_t ticks_per_second, start_ticks, start_mono_ns;
+	struct clock_pair latest; /* of the CLOCK records */
 	bool has_start, has_end, is_missing_pieces, was_sampled;
 	struct thread_link *links; /* by thread */
 	uint64_t *pc_times;    /* by pc: of its record */

@@ -30,15 +30,12 @@ void reader_fault(void *context, uint64_t offset, bool in_companion, const char 
 
 /* ---- the clock ---- */
 
-struct clock_pair {
-	uint64_t ticks, mono_ns;
-};
-
 /* Ticks a second over the longest baseline that the pieces give; when that is
  * too short to be exact, the library's own estimate. */
 static double ticks_per_ns(const struct reader *reader)
 {
-	struct clock_pair first = {reader->start_ticks, reader->start_mono_ns}, last = first;
+	struct clock_pair first = {reader->start_ticks, reader->start_mono_ns};
+	struct clock_pair last = reader->latest;
 	double measured = 0, told = (double)reader->ticks_per_second / 1e9;
 
 	for (size_t i = 0; i < reader->pieces.count; i++) {
@@ -309,6 +306,9 @@ static void finish_info(struct reader *reader)
 	info->exact = reader->rate == 1 && !reader->was_sampled;
 	info->running = reader->pieces.is_running;
 	info->bytes = reader->pieces.used_bytes;
+	info->pieces = reader->pieces.count;
+	info->lanes = reader->pieces.lane_count;
+	info->has_companion = reader->pieces.companion_fd >= 0;
 	info->complete = reader->has_end && !reader->trace.fault_count &&
 			 !reader->is_missing_pieces && !has_real_loss(&reader->trace);
 	if (reader->faults_passed_over) {

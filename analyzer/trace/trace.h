@@ -97,6 +97,8 @@ struct trace_info {
 	uint32_t end;              /* enum trace_end, 0 = no record of an end */
 	uint64_t events;           /* records of allocations, frees, reallocs and maps */
 	uint64_t bytes;            /* of the file, the holes left out */
+	size_t pieces, lanes;      /* slots of a companion are counted as pieces */
+	bool has_companion;        /* joined with it */
 };
 
 struct trace {
@@ -172,6 +174,38 @@ struct trace_replay_stats {
 typedef int (*trace_take_events)(void *context, const struct trace_event *events, size_t count);
 int trace_replay(struct trace *trace, trace_take_events take, void *context,
 		 struct trace_replay_stats *stats, struct error *err);
+
+/* ---- the records themselves ---- */
+
+enum trace_records {
+	TRACE_RECORDS_HEADER = 1,  /* of pieces of kind HEADER */
+	TRACE_RECORDS_LANES = 2,
+	TRACE_RECORDS_OUTSIDE = 4, /* appended by other processes */
+	TRACE_RECORDS_ALL = 7,
+};
+
+/* A record as it is written, decoded but matched with nothing. */
+struct trace_record {
+	uint64_t offset;           /* in the file named by in_companion */
+	bool in_companion, is_outside;
+	uint8_t op;                /* enum trace_op */
+	uint8_t notes;             /* FREE, REALLOCATE */
+	uint32_t kind;             /* EXTENDED: enum trace_kind */
+	uint32_t lane, sequence;
+	uint32_t thread;           /* index into threads; not for HEADER and outside */
+	uint64_t time_ns;
+	uint64_t address;          /* REALLOCATE: the new one */
+	uint64_t old_address;      /* REALLOCATE */
+	uint64_t size;
+	uint32_t stack;            /* ALLOCATE, REALLOCATE, MAP */
+	const uint8_t *payload;    /* EXTENDED */
+	size_t payload_bytes;
+};
+
+/* Gives the records of the pieces that @which (enum trace_records) names, lane by
+ * lane, in the order of their writing. @take returns 0 to go on; its value. */
+typedef int (*trace_take_record)(void *context, const struct trace_record *record);
+int trace_each_record(struct trace *trace, unsigned which, trace_take_record take, void *context);
 
 /* After a replay that ended at its end: the blocks that are live now. */
 typedef int (*trace_take_block)(void *context, const struct trace_event *allocation);

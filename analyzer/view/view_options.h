@@ -9,5 +9,12 @@
 extern const struct option view_leaks_options[];
 extern const struct option view_tree_options[];    /* callers, too */
 extern const struct option view_export_options[];
+extern const struct option view_info_options[];
+extern const struct option view_dump_options[];
+
+struct view_request;
+
+/* Answers what of `info` needs no trace; false: it does. */
+bool view_info_instead(struct view_request *request);
 
 #endif

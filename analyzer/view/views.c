@@ -3,28 +3,12 @@
  */
 #include "view/view.h"
 
-#include "model/wrapper.h"
 #include "view/view_options.h"
 
 #include <string.h>
 
 #define TRACES "[TRACE[@WHEN]]..."
 #define TABLE (VIEW_OPENS_TRACES | VIEW_HAS_JSON | VIEW_HAS_CSV)
-
-static bool list_wrappers;
-
-static const struct option info_options[] = {
-	{ "wrappers", 0, OPTION_FLAG, NULL, "list the functions that a call site is never in",
-	  &list_wrappers, NULL, NULL },
-	{ 0 },
-};
-
-static bool info_instead(struct view_request *request)
-{
-	if (list_wrappers)
-		wrapper_print(request->out);
-	return list_wrappers;
-}
 
 const struct view views[] = {
 	{ "summary", "the headline figures, the verdict, where to look next", TRACES, TABLE, NULL,
@@ -55,8 +39,9 @@ const struct view views[] = {
 	{ "blocks", "the live blocks themselves; whose block is this address", "[0xADDRESS]... "
 	  TRACES, VIEW_HAS_JSON | VIEW_HAS_CSV, NULL, NULL, view_blocks },
 	{ "info", "what the trace itself is like", TRACES, VIEW_OPENS_TRACES | VIEW_HAS_JSON,
-	  info_options, info_instead, view_info },
-	{ "dump", "every record, in words", "TRACE...", VIEW_HAS_JSON, NULL, NULL, view_dump },
+	  view_info_options, view_info_instead, view_info },
+	{ "dump", "every record, in words", "TRACE...", VIEW_OPENS_TRACES | VIEW_HAS_JSON,
+	  view_dump_options, NULL, view_dump },
 	{ "html", "all of it as one page to look at", TRACES " -o PAGE.html",
 	  VIEW_OPENS_TRACES | VIEW_NEEDS_OUTPUT, NULL, NULL, view_html },
 	{ "cut", "a snapshot as a small trace of its own", "TRACE@WHEN -o SMALL.trace",
