@@ -209,7 +209,8 @@ static bool is_rebuilt(const struct diff *diff, const struct item *before,
 static void match_by_line(struct matching *matching, struct item *from, struct item *end)
 {
 	for (struct item *at = from; at + 1 < end; at++)
-		if (!at->is_later && at[1].is_later && at->line == at[1].line)
+		if (!at->is_later && at[1].is_later && at->line == at[1].line &&
+		    !at->is_taken && !at[1].is_taken)
 			add_row(matching, at, at + 1);
 }
 

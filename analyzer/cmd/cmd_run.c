@@ -1,0 +1,386 @@
+/*
+ * memprof run: starts a program with the library preloaded, lets the traces of
+ * its whole process tree go into one folder, waits, and ends what processes
+ * could not end by themselves. The program's terminal, signals and exit status
+ * stay its own.
+ */
+#include "cmd/command.h"
+
+#include "cmd/preload_check.h"
+#include "model/profile.h"
+#include "trace/fold.h"
+#include "util/memory.h"
+#include "util/option.h"
+#include "view/units.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+
+static struct run_request {
+	bool exact, portable, quiet, wants_help, wants_version;
+	uint64_t rate_bytes;
+	const char *folder, *limits;
+} request;
+
+static const struct option run_options[] = {
+	{ "exact", 0, OPTION_FLAG, NULL, "record every allocation (the default)", &request.exact,
+	  NULL, NULL },
+	{ "rate", 0, OPTION_SIZE, "SIZE", "sample: one allocation in so many bytes on average",
+	  &request.rate_bytes, NULL, NULL },
+	{ "output", 'o', OPTION_STRING, "FOLDER", "where the traces go (memprof.NAME.PID)",
+	  &request.folder, NULL, NULL },
+	{ "portable", 0, OPTION_FLAG, NULL, "put names into the traces, for another machine",
+	  &request.portable, NULL, NULL },
+	{ "gate", 0, OPTION_STRING, "'LIMITS'", "then judge the traces, as memprof-gate does",
+	  &request.limits, NULL, NULL },
+	{ "quiet", 'q', OPTION_FLAG, NULL, "don't say where the traces are", &request.quiet, NULL,
+	  NULL },
+	{ "help", 'h', OPTION_FLAG, NULL, "this text", &request.wants_help, NULL, NULL },
+	{ "version", 0, OPTION_FLAG, NULL, "print the version", &request.wants_version, NULL,
+	  NULL },
+	{ 0 },
+};
+
+static int print_help(void)
+{
+	fputs("memprof run [OPTIONS] [--] PROGRAM [ARGUMENTS]\n\n"
+	      "  Runs PROGRAM and records its allocations, and those of its children.\n"
+	      "  Other settings (MEMPROF_DEPTH, ...) are taken from the environment.\n"
+	      "  Exit status: PROGRAM's; if that is 0, the gate's; 126, 127 as env(1).\n",
+	      stdout);
+	option_help(stdout, "Options", run_options);
+	return EXIT_DONE;
+}
+
+/* ---- what is needed before ---- */
+
+/* Beside this program, or where `make install` puts it. */
+static char *find_library(void)
+{
+	static const char *const places[] = { "libmemprof.so", "../lib/memprof/libmemprof.so",
+					      "../lib/libmemprof.so" };
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (length < 0)
+		return NULL;
+	self[length] = '\0';
+	slash = strrchr(self, '/');
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char *path = memory_format("%s/%s", self, places[i]);
+		char *real = access(path, R_OK) ? NULL : realpath(path, NULL);
+
+		free(path);
+		if (real)
+			return real;
+	}
+	return NULL;
+}
+
+static int check_library(const char *library, struct error *err)
+{
+	if (!library)
+		return error_set(err, ERROR_NOT_FOUND, NULL, ERROR_NO_OFFSET,
+				 "libmemprof.so is neither beside this program nor in "
+				 "../lib/memprof");
+	if (strpbrk(library, " :"))
+		return error_set(err, ERROR_USAGE, library, ERROR_NO_OFFSET,
+				 "LD_PRELOAD can't hold a path with a blank or a colon: put a "
+				 "symbolic link to it elsewhere");
+	return 0;
+}
+
+static void explain(const struct preload_check *check)
+{
+	fprintf(stderr, "memprof run: %s %s. It runs unrecorded.\n", check->path, check->why_not);
+}
+
+/* ---- the child ---- */
+
+static char *folder_name(const char *program, pid_t pid)
+{
+	return request.folder ? memory_string(request.folder) :
+				memory_format("memprof.%s.%d", path_base(program), (int)pid);
+}
+
+/* %-signs in the folder's name would be taken for MEMPROF_OUTPUT's own. */
+static char *output_pattern(const char *folder)
+{
+	char *real = realpath(folder, NULL);
+	char *pattern = memory_zeroed(strlen(real ? real : folder) * 2 + 32, 1), *to = pattern;
+
+	for (const char *at = real ? real : folder; *at; at++) {
+		if (*at == '%')
+			*to++ = '%';
+		*to++ = *at;
+	}
+	strcpy(to, "/%e.%p.trace");
+	free(real);
+	return pattern;
+}
+
+static void set_environment(const char *library, const char *folder)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *preload = others && *others ? memory_format("%s:%s", library, others) :
+					    memory_string(library);
+	char *pattern = output_pattern(folder);
+	char rate[32];
+
+	setenv("LD_PRELOAD", preload, 1);
+	setenv("MEMPROF_OUTPUT", pattern, 1);
+	snprintf(rate, sizeof(rate), "%llu",
+		 (unsigned long long)(request.rate_bytes ? request.rate_bytes : 1));
+	/* A rate in the environment counts as told, when no option says otherwise. */
+	setenv("MEMPROF_RATE", rate, request.exact || request.rate_bytes);
+	free(preload);
+	free(pattern);
+}
+
+static void start_program(char **argv, const char *library, const struct preload_check *check)
+{
+	bool wants_library = !check->why_not[0] || check->keep_in_environment;
+	char *folder = folder_name(argv[0], getpid());
+
+	if (wants_library && mkdir(folder, 0777) && errno != EEXIST) {
+		fprintf(stderr, "memprof run: %s: can't be made: %s\n", folder, strerror(errno));
+		_exit(EXIT_UNUSABLE);
+	}
+	if (wants_library)
+		set_environment(library, folder);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	execvp(argv[0], argv);
+	fprintf(stderr, "memprof run: %s: %s\n", argv[0], strerror(errno));
+	if (wants_library && !request.folder)
+		rmdir(folder);
+	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+}
+
+/* ---- the parent ---- */
+
+static volatile sig_atomic_t child_pid;
+
+static void pass_on(int number)
+{
+	if (child_pid > 0)
+		kill(child_pid, number);
+}
+
+/* The terminal sends SIGINT to the program as well: it is the program's to obey. */
+static void take_signals(void)
+{
+	struct sigaction forward = { .sa_handler = pass_on };
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	sigaction(SIGTERM, &forward, NULL);
+	sigaction(SIGHUP, &forward, NULL);
+	sigaction(SIGUSR1, &forward, NULL);
+	sigaction(SIGUSR2, &forward, NULL);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_CANNOT_RUN;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Descendants that have ended are waited for; those that live on are theirs. */
+static void reap_orphans(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+/* ---- the traces ---- */
+
+struct harvest {
+	size_t traces, running;
+	double bytes;
+};
+
+static bool is_trace_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	return name[0] != '.' && length > 6 && !strcmp(name + length - 6, ".trace");
+}
+
+static void take_trace(const char *path, struct harvest *harvest)
+{
+	struct error err = { .offset = ERROR_NO_OFFSET };
+	int result = trace_fold(path, &err);
+	struct stat st;
+
+	if (result < 0)
+		error_print(&err, "memprof run");
+	harvest->traces++;
+	harvest->running += result == FOLD_RUNNING;
+	if (!stat(path, &st))
+		harvest->bytes += (double)st.st_blocks * 512;
+}
+
+static struct harvest take_traces(const char *folder)
+{
+	struct harvest harvest = { 0 };
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char *path;
+
+		if (!is_trace_name(entry->d_name))
+			continue;
+		path = memory_format("%s/%s", folder, entry->d_name);
+		take_trace(path, &harvest);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	return harvest;
+}
+
+static void say_where(const char *folder, const struct harvest *harvest)
+{
+	char bytes[UNITS_BYTES];
+
+	if (request.quiet)
+		return;
+	fprintf(stderr, "memprof run: %zu trace%s (%s) in %s\n", harvest->traces,
+		harvest->traces == 1 ? "" : "s", units_bytes(bytes, harvest->bytes, false), folder);
+	if (harvest->running)
+		fprintf(stderr, "memprof run: %zu process%s still running, recorded on\n",
+			harvest->running, harvest->running == 1 ? " is" : "es are");
+	fprintf(stderr, "memprof run: look at it with: memprof-report %s\n", folder);
+}
+
+/* Splits 'LIMITS' at blanks and lets the gate judge the folder. */
+static int judge(const char *folder)
+{
+	char *text = memory_string(request.limits), *rest = text, *word;
+	char **argv = NULL;
+	int argc = 0, status;
+
+	if (!cmd_gate) {
+		fputs("memprof run: this memprof was built without the gate\n", stderr);
+		return EXIT_UNUSABLE;
+	}
+	MEMORY_ROOM(argv, (size_t)argc);
+	argv[argc++] = (char *)"gate";
+	while ((word = strtok_r(rest, " \t", &rest))) {
+		MEMORY_ROOM(argv, (size_t)argc);
+		argv[argc++] = word;
+	}
+	MEMORY_ROOM(argv, (size_t)argc);
+	argv[argc++] = (char *)folder;
+	MEMORY_ROOM(argv, (size_t)argc);
+	argv[argc] = NULL;
+	status = cmd_gate("memprof-gate", argc, argv);
+	free(argv);
+	free(text);
+	return status;
+}
+
+static void make_portable(const char *folder)
+{
+	char *argv[] = { (char *)"report", (char *)"symbolize", (char *)folder, NULL };
+
+	cmd_report("memprof run", 3, argv);
+}
+
+static int finish(const char *folder, int status)
+{
+	struct harvest harvest = take_traces(folder);
+
+	if (!harvest.traces) {
+		if (status != EXIT_CANNOT_RUN && status != EXIT_NOT_FOUND)
+			fputs("memprof run: nothing was recorded\n", stderr);
+		if (!request.folder)
+			rmdir(folder);
+		return status;
+	}
+	if (request.portable)
+		make_portable(folder);
+	say_where(folder, &harvest);
+	if (status == 0 && request.limits)
+		status = judge(folder);
+	return status;
+}
+
+static int run_program(char **argv, const char *library, const struct preload_check *check)
+{
+	char *folder;
+	int status;
+	pid_t pid;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	take_signals();
+	pid = fork();
+	if (pid == 0)
+		start_program(argv, library, check);
+	if (pid < 0) {
+		fprintf(stderr, "memprof run: no new process: %s\n", strerror(errno));
+		return EXIT_CANNOT_RUN;
+	}
+	child_pid = pid;
+	status = wait_for(pid);
+	reap_orphans();
+	folder = folder_name(argv[0], pid);
+	status = finish(folder, status);
+	free(folder);
+	return status;
+}
+
+int cmd_run(const char *program, int argc, char **argv)
+{
+	const struct option *tables[] = { run_options, NULL };
+	struct error err = { .offset = ERROR_NO_OFFSET };
+	struct preload_check check;
+	char *library;
+	int first = option_parse(argc, argv, tables, NULL, &err), status;
+
+	if (first < 0)
+		return command_misused(program, &err);
+	if (request.wants_help)
+		return print_help();
+	if (request.wants_version) {
+		command_print_version(program);
+		return EXIT_DONE;
+	}
+	if (first >= argc) {
+		error_set(&err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "which program?");
+		return command_misused(program, &err);
+	}
+	if (request.exact && request.rate_bytes > 1) {
+		error_set(&err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
+			  "--exact and --rate exclude each other");
+		return command_misused(program, &err);
+	}
+	library = find_library();
+	if (check_library(library, &err))
+		return command_fails(program, &err);
+	preload_check(argv[first], &check);
+	if (check.why_not[0])
+		explain(&check);
+	status = run_program(argv + first, library, &check);
+	free(library);
+	return status;
+}
