@@ -53,13 +53,3 @@ void losses_restart(void)
 	for (unsigned cause = 0; cause < CAUSES; cause++)
 		losses.events[cause] = losses.told[cause] = 0;
 }
-
-uint64_t losses_total(void)
-{
-	uint64_t total = 0;
-
-	for (unsigned cause = 0; cause < CAUSES; cause++)
-		if (cause != TRACE_LOSS_STOPPED)
-			total += __atomic_load_n(&losses.events[cause], __ATOMIC_RELAXED);
-	return total;
-}

@@ -18,6 +18,5 @@ void loss_count(enum trace_loss cause, uint64_t events);
 /* For process.c: stores a LOST record per cause that grew since the last call. */
 void losses_store(struct record_cursor *cursor);
 void losses_restart(void);
-uint64_t losses_total(void);
 
 #endif

@@ -338,14 +338,15 @@ size_t process_state_image_text(char *out, size_t room)
 			   process.facts.pid, process.facts.proc_start);
 }
 
-/* A piece of lane 0, which has no slot: what concerns the whole process. */
+/* A piece of lane 0, which has no slot: what concerns the whole process. It has
+ * dropped nothing itself: what others did is in their pieces, and by cause in
+ * the LOST records. */
 static bool write_lane_0(const uint8_t *records, size_t bytes)
 {
 	struct trace_piece piece = {
 		.magic = TRACE_PIECE_MAGIC,
 		.kind = TRACE_PIECE_EVENTS,
 		.tid = (uint32_t)os_tid(),
-		.lost = losses_total(),
 	};
 	struct clock_reading now;
 	uint64_t place = 0;
