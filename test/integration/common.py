@@ -94,6 +94,11 @@ def report(*arguments, timeout=100):
     return run([REPORT] + list(arguments), timeout=timeout)
 
 
+def verify(trace):
+    """Decodes and replays all of a trace."""
+    return report("top-sites", trace)
+
+
 def top_sites(trace, *more):
     """The whole top-sites report as a dictionary; raises with the command's words."""
     done = report("top-sites", "--format", "json", "--limit", "0", "--stacks", "0", "--keep-wrappers", *more, trace)

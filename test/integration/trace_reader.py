@@ -212,14 +212,18 @@ def lanes_of(pieces):
 
 
 def decode(path, take):
-    """Calls take(tid, operation, fields) for every record of every lane; returns the events lost."""
-    lost = 0
+    """Calls take(tid, operation, fields) for every record of every lane; returns the events lost:
+    each lane counts its own, and LOST records say them again by cause, with those that had no lane."""
+    lost, told = 0, 0
     for _, pieces in sorted(lanes_of(read_pieces(path)).items()):
         owner = [pieces[0].tid]
 
         def take_one(operation, fields):
+            nonlocal told
             if operation == EXTENDED and fields[0] == "THREAD_BEGIN":
                 owner[0] = varint(fields[1], 0)[0]
+            if operation == EXTENDED and fields[0] == "LOST":
+                told += varint(fields[1], varint(fields[1], 0)[1])[0]
             take(owner[0], operation, fields)
 
         decoder = Decoder(take_one)
@@ -228,4 +232,4 @@ def decode(path, take):
                 owner[0] = piece.tid
             decoder.piece(piece)
         lost += max(piece.lost for piece in pieces)
-    return lost
+    return max(lost, told)
