@@ -10,8 +10,7 @@ static const unsigned char template_bytes[] = {
 #if __has_include("template.inc")
 #include "template.inc"
 #endif
-	0
-};
+    0};
 
 #define PAYLOAD_HERE "@MEMPROF_PAYLOAD@"
 

@@ -6,6 +6,7 @@
 #include "util/memory.h"
 #include "view/common.h"
 #include "view/sparkline.h"
+#include "view/summary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -212,7 +213,7 @@ static void say_unknown(const struct view_request *request, const struct judgeme
 	fputs("Can't tell how memory behaves: too few allocations or samples.\n", request->out);
 }
 
-static void print_verdict(const struct view_request *request, const struct judgement *judgement)
+void summary_print_verdict(const struct view_request *request, const struct judgement *judgement)
 {
 	static void (*const say[])(const struct view_request *, const struct judgement *) = {
 		[PROGRAM_UNKNOWN] = say_unknown, [PROGRAM_RETENTION] = say_retention,
@@ -352,7 +353,7 @@ static void print_text(const struct view_request *request, const struct trace_se
 	print_heading(request, set, judgement->profile);
 	print_figures(request, judgement->profile);
 	print_curve(request, judgement);
-	print_verdict(request, judgement);
+	summary_print_verdict(request, judgement);
 	print_sites(request, judgement);
 	print_next(request, set, judgement);
 }
