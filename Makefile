@@ -58,6 +58,11 @@ ANA_SRC := $(wildcard analyzer/*/*.c)
 ANA_OBJ := $(ANA_SRC:%.c=$(B)/%.o)
 ANA_CFLAGS := $(STD) $(WARN) -Iinclude -Ianalyzer -D_GNU_SOURCE
 ANA_LIBS := -ldw -lelf -l:libiberty.a -lxxhash -llzma -lzstd -lz -lm -lpthread
+# libdw and libdwarf have function names in common, so the one file that uses
+# libdwarf is made one object with it that shows nothing but that file's own.
+LIBDWARF := $(shell $(CC) -print-file-name=libdwarf.a)
+hide_libdwarf = $(if $(filter %/symbolize_dwarf.o,$(1)),&& ld -r -o $(1:.o=.all) $(1) $(LIBDWARF) \
+	&& objcopy -w --keep-global-symbol='libdwarf_reader_*' $(1:.o=.all) $(1) && rm $(1:.o=.all))
 TOOLS := memprof memprof-report memprof-diff memprof-gate
 
 all: $(TOOLS:%=$(B)/%)
@@ -72,7 +77,7 @@ $(B)/memprof-report $(B)/memprof-diff $(B)/memprof-gate: $(B)/memprof
 $(B)/analyzer/%.o: analyzer/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(ANA_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(ANA_CFLAGS) -MMD -MP -c -o $@ $< $(call hide_libdwarf,$@)
 
 # ---- unit tests ----------------------------------------------------------------
 # Each test/unit/test_X.c says in its first lines what it needs (test/README.md).
@@ -102,7 +107,7 @@ $(B)/$(1)/libmemprof/%.o: libmemprof/%.c
 $(B)/$(1)/analyzer/%.o: analyzer/%.c
 	$$(call say,'CC $(1)',$$<)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(CPPFLAGS) $$(ANA_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(ANA_CFLAGS) $(2) -MMD -MP -c -o $$@ $$< $$(call hide_libdwarf,$$@)
 $(B)/$(1)/test/%.o: test/unit/%.c
 	$$(call say,'CC $(1)',$$<)
 	@mkdir -p $$(@D)

@@ -9,12 +9,20 @@
 #include "symbolize/reader_memory.h"
 #include "symbolize/symbol_answer.h"
 #include "symbolize/symbolize_dw.h"
+#include "symbolize/symbolize_dwarf.h"
 #include "symbolize/symbolizer.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* What the second reader said of one address; count 0: nothing. */
+struct packed_places {
+	struct symbol_place *places;
+	unsigned count;
+};
+
 struct module_reader {
+	const struct object_query *query;
 	const uint64_t *addresses;
 	size_t count;
 	struct answer_builder builder;
@@ -24,6 +32,9 @@ struct module_reader {
 	uint32_t *readable;        /* linkage name (string offset) to its readable form + 1 */
 	size_t readable_room;
 	size_t with_dwarf;
+	size_t *unnamed;           /* indices of addresses that libdw has no function for */
+	size_t unnamed_count, unnamed_used;
+	struct packed_places *packed; /* of those, by the second reader */
 	char words[256];
 };
 
@@ -138,10 +149,114 @@ static void read_symbols(struct module_reader *reader)
 	elf_symbols_sort(&reader->symbols);
 }
 
+/* ---- split DWARF in a package ------------------------------------------------ */
+
+static void take_unnamed(void *context, size_t index, const struct symbol_place *places,
+			 unsigned count)
+{
+	struct module_reader *reader = context;
+
+	if (count == 1 && !places->function && !places->linkage_name)
+		reader->unnamed[reader->unnamed_count++] = index;
+}
+
+/*
+ * Packages of some compilers make libdwarf mix up units (clang, DWARF 4), so a
+ * name must agree with the symbol at its place, where there is one.
+ */
+static bool agrees_with_symbol(const struct module_reader *reader, uint64_t address,
+			       const struct symbol_place *outermost)
+{
+	const char *symbol = elf_symbols_find(&reader->symbols, address);
+
+	if (!symbol)
+		return true;
+	return (outermost->linkage_name && !strcmp(symbol, outermost->linkage_name)) ||
+	       (outermost->function && strstr(symbol, outermost->function));
+}
+
+static void take_packed(void *context, size_t index, const struct symbol_place *places,
+			unsigned count)
+{
+	struct module_reader *reader = context;
+	struct packed_places *packed = &reader->packed[index];
+	uint64_t address = reader->addresses[reader->unnamed[index]];
+
+	if (!places[count - 1].function || !agrees_with_symbol(reader, address, &places[count - 1]))
+		return;
+	packed->places = reader_realloc(NULL, count * sizeof(*places));
+	memcpy(packed->places, places, count * sizeof(*places));
+	packed->count = count;
+}
+
+/* As take_places, with what the package says where it says anything. */
+static void take_merged(void *context, size_t index, const struct symbol_place *places,
+			unsigned count)
+{
+	struct module_reader *reader = context;
+	size_t at = reader->unnamed_used;
+
+	if (at < reader->unnamed_count && reader->unnamed[at] == index) {
+		reader->unnamed_used++;
+		if (reader->packed[at].count) {
+			places = reader->packed[at].places;
+			count = reader->packed[at].count;
+		}
+	}
+	take_places(context, index, places, count);
+}
+
+static void give_with_package(struct module_reader *reader, struct dw_reader *dw,
+			      struct libdwarf_reader *package)
+{
+	uint64_t *addresses = reader_calloc(reader->count, sizeof(*addresses));
+	size_t found = 0;
+
+	reader->unnamed = reader_calloc(reader->count, sizeof(*reader->unnamed));
+	dw_reader_each(dw, take_unnamed, reader);
+	for (size_t i = 0; i < reader->unnamed_count; i++)
+		addresses[i] = reader->addresses[reader->unnamed[i]];
+	reader->packed = reader_calloc(reader->unnamed_count, sizeof(*reader->packed));
+	libdwarf_reader_resolve(package, addresses, reader->unnamed_count, take_packed, reader);
+	dw_reader_each(dw, take_merged, reader);
+	for (size_t i = 0; i < reader->unnamed_count; i++) {
+		found += reader->packed[i].count != 0;
+		free(reader->packed[i].places);
+	}
+	if (found)
+		reader->words[0] = 0;
+	free(reader->packed);
+	free(reader->unnamed);
+	free(addresses);
+}
+
+/* ---- DWARF ------------------------------------------------------------------------ */
+
+static void give_with_missing_splits(struct module_reader *reader, struct dw_reader *dw,
+				     const struct object_file *file)
+{
+	const struct dw_stats *stats = dw_reader_stats(dw);
+	struct libdwarf_reader *package = NULL;
+	char path[PATH_MAX];
+
+	snprintf(reader->words, sizeof(reader->words),
+		 "%zu of its .dwo files are missing (%.100s): keep them where they were built, or "
+		 "pack them into %.60s.dwp", stats->split_missing, stats->split_name,
+		 strrchr(reader->query->path, '/') ? strrchr(reader->query->path, '/') + 1 :
+						     reader->query->path);
+	if (object_find_package(&reader->files, reader->query, note_path, reader, path,
+				sizeof(path)))
+		package = libdwarf_reader_new(file->path, path);
+	if (package)
+		give_with_package(reader, dw, package);
+	else
+		dw_reader_each(dw, take_places, reader);
+	libdwarf_reader_free(package);
+}
+
 static void read_dwarf(struct module_reader *reader)
 {
 	const struct object_file *file = object_files_dwarf(&reader->files);
-	const struct dw_stats *stats;
 	struct dw_reader *dw;
 
 	if (!file)
@@ -152,14 +267,32 @@ static void read_dwarf(struct module_reader *reader)
 			 "its DWARF can't be read; llvm-dwarfdump --verify says more");
 		return;
 	}
-	dw_reader_resolve(dw, reader->addresses, reader->count, take_places, reader);
+	dw_reader_resolve(dw, reader->addresses, reader->count);
 	dw_reader_split_files(dw, note_path, reader);
-	stats = dw_reader_stats(dw);
-	if (stats->split_missing)
-		snprintf(reader->words, sizeof(reader->words),
-			 "%zu of its .dwo files are missing (%.120s): keep them where they were "
-			 "built, or pack them", stats->split_missing, stats->split_name);
+	if (dw_reader_stats(dw)->split_missing)
+		give_with_missing_splits(reader, dw, file);
+	else
+		dw_reader_each(dw, take_places, reader);
 	dw_reader_free(dw);
+}
+
+/* The other reader alone. */
+static void read_second(struct module_reader *reader)
+{
+	const struct object_file *file = object_files_dwarf(&reader->files);
+	struct libdwarf_reader *second;
+	char path[PATH_MAX];
+	bool has_package;
+
+	if (!file || file->fd < 0)
+		return;
+	has_package = object_find_package(&reader->files, reader->query, note_path, reader, path,
+					  sizeof(path));
+	second = libdwarf_reader_new(file->path, has_package ? path : NULL);
+	if (!second)
+		return;
+	libdwarf_reader_resolve(second, reader->addresses, reader->count, take_places, reader);
+	libdwarf_reader_free(second);
 }
 
 static enum symbolizer_source source_of(const struct module_reader *reader)
@@ -217,7 +350,7 @@ static void say_why(struct module_reader *reader, enum symbolizer_source source)
 void *module_read(const struct object_query *query, const uint64_t *addresses, size_t count,
 		  void (*limit)(uint64_t file_bytes), size_t *bytes)
 {
-	struct module_reader reader = { .addresses = addresses, .count = count };
+	struct module_reader reader = { .query = query, .addresses = addresses, .count = count };
 	const struct object_file *file;
 	enum symbolizer_source source;
 	void *block;
@@ -226,8 +359,11 @@ void *module_read(const struct object_query *query, const uint64_t *addresses, s
 	object_files_open(&reader.files, query, note_path, &reader);
 	if (limit)
 		limit(object_files_bytes(&reader.files));
-	read_symbols(&reader);
-	if (!query->skip_dwarf)
+	if (!query->dwarf_names)
+		read_symbols(&reader);
+	if (query->second_reader)
+		read_second(&reader);
+	else if (!query->skip_dwarf)
 		read_dwarf(&reader);
 	while (reader.next < count)
 		add_address(&reader, NULL, 0);

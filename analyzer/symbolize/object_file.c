@@ -481,6 +481,32 @@ static void find_alternate(struct object_files *files, const struct search *sear
 		files->alternate_missing = true;
 }
 
+/* NAME.dwp lies beside NAME, and NAME is the module or its debug file. */
+static bool try_package(const char *stem, object_note_path note, void *context, char *path,
+			size_t room)
+{
+	if (!stem[0] || snprintf(path, room, "%s.dwp", stem) >= (int)room)
+		return false;
+	note(context, path);
+	return access(path, R_OK) == 0;
+}
+
+bool object_find_package(const struct object_files *files, const struct object_query *query,
+			 object_note_path note, void *context, char *path, size_t room)
+{
+	const char *slash = strrchr(query->path, '/'), *name = slash ? slash + 1 : query->path;
+	char stem[PATH_MAX];
+
+	for (size_t i = 0; query->debug_dirs && query->debug_dirs[i]; i++) {
+		if (snprintf(stem, sizeof(stem), "%s/%s", query->debug_dirs[i], name) <
+			    (int)sizeof(stem) &&
+		    try_package(stem, note, context, path, room))
+			return true;
+	}
+	return try_package(files->module.path, note, context, path, room) ||
+	       try_package(files->debug.path, note, context, path, room);
+}
+
 static void open_mini(struct object_files *files)
 {
 	Elf_Data *data = files->module.elf ? section_data(files->module.elf, ".gnu_debugdata") :

@@ -23,6 +23,8 @@ struct object_query {
 	const char *const *debug_dirs; /* NULL-terminated; may be NULL */
 	bool debuginfod;
 	bool skip_dwarf;             /* symbol tables only */
+	bool second_reader;          /* DWARF by libdwarf ... */
+	bool dwarf_names;            /* ... and no names but DWARF's: to compare */
 };
 
 struct object_file {
@@ -62,6 +64,10 @@ void object_file_close(struct object_file *file);
 
 /* The build-id in @elf; 0 bytes when there is none. */
 unsigned object_build_id(Elf *elf, uint8_t *id, unsigned room);
+
+/* Finds the .dwp package of a module whose split DWARF is packed. */
+bool object_find_package(const struct object_files *files, const struct object_query *query,
+			 object_note_path note, void *context, char *path, size_t room);
 
 /* Has @elf a section of that name with contents? */
 bool object_has_section(Elf *elf, const char *name);

@@ -127,6 +127,8 @@ static void put_question(struct message *message, const struct object_query *que
 	put_string(message, query->sysroot);
 	put_number(message, query->debuginfod);
 	put_number(message, query->skip_dwarf);
+	put_number(message, query->second_reader);
+	put_number(message, query->dwarf_names);
 	put_number(message, dirs);
 	for (size_t i = 0; i < dirs; i++)
 		put_string(message, query->debug_dirs[i]);
@@ -224,6 +226,8 @@ static bool answer_one(int socket)
 	query.sysroot = get_string(&at);
 	query.debuginfod = get_number(&at);
 	query.skip_dwarf = get_number(&at);
+	query.second_reader = get_number(&at);
+	query.dwarf_names = get_number(&at);
 	count = get_number(&at);
 	for (uint64_t i = 0; i < count; i++)
 		dirs[i] = get_string(&at);

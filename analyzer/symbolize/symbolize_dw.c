@@ -52,7 +52,10 @@ struct call {
 	const char *file;
 };
 
+struct walk;
+
 struct dw_reader {
+	struct walk *walk;   /* once resolved */
 	Dwarf *dwarf, *alternate;
 	struct unit *units;
 	size_t unit_count, unit_room;
@@ -142,19 +145,6 @@ struct dw_reader *dw_reader_new(Elf *elf, Elf *alternate)
 		dwarf_setalt(reader->dwarf, reader->alternate);
 	add_units(reader);
 	return reader;
-}
-
-void dw_reader_free(struct dw_reader *reader)
-{
-	if (!reader)
-		return;
-	if (reader->dwarf)
-		dwarf_end(reader->dwarf);
-	if (reader->alternate)
-		dwarf_end(reader->alternate);
-	free(reader->units);
-	free(reader->ranges);
-	free(reader);
 }
 
 const struct dw_stats *dw_reader_stats(const struct dw_reader *reader)
@@ -569,25 +559,51 @@ static void give_one(struct walk *walk, size_t index, symbol_take_places take, v
 	take(context, index, places, count);
 }
 
-void dw_reader_resolve(struct dw_reader *reader, const uint64_t *addresses, size_t count,
-		       symbol_take_places take, void *context)
+void dw_reader_resolve(struct dw_reader *reader, const uint64_t *addresses, size_t count)
 {
-	struct walk walk = { .reader = reader, .addresses = addresses, .count = count };
+	struct walk *walk = reader_calloc(1, sizeof(*walk));
 
-	walk.unit = reader_calloc(count, sizeof(*walk.unit));
-	walk.leaf = reader_calloc(count, sizeof(*walk.leaf));
-	walk.file = reader_calloc(count, sizeof(*walk.file));
-	walk.line = reader_calloc(count, sizeof(*walk.line));
+	*walk = (struct walk){ .reader = reader, .addresses = addresses, .count = count };
+	walk->unit = reader_calloc(count, sizeof(*walk->unit));
+	walk->leaf = reader_calloc(count, sizeof(*walk->leaf));
+	walk->file = reader_calloc(count, sizeof(*walk->file));
+	walk->line = reader_calloc(count, sizeof(*walk->line));
 	for (size_t i = 0; i < count; i++)
-		walk.unit[i] = walk.leaf[i] = NO_UNIT;
-	walk_units(&walk);
-	for (size_t i = 0; i < count; i++)
-		give_one(&walk, i, take, context);
-	free(walk.unit);
-	free(walk.leaf);
-	free(walk.file);
-	free(walk.line);
-	free(walk.calls);
+		walk->unit[i] = walk->leaf[i] = NO_UNIT;
+	reader->walk = walk;
+	walk_units(walk);
+}
+
+void dw_reader_each(struct dw_reader *reader, symbol_take_places take, void *context)
+{
+	for (size_t i = 0; i < reader->walk->count; i++)
+		give_one(reader->walk, i, take, context);
+}
+
+static void walk_free(struct walk *walk)
+{
+	if (!walk)
+		return;
+	free(walk->unit);
+	free(walk->leaf);
+	free(walk->file);
+	free(walk->line);
+	free(walk->calls);
+	free(walk);
+}
+
+void dw_reader_free(struct dw_reader *reader)
+{
+	if (!reader)
+		return;
+	walk_free(reader->walk);
+	if (reader->dwarf)
+		dwarf_end(reader->dwarf);
+	if (reader->alternate)
+		dwarf_end(reader->alternate);
+	free(reader->units);
+	free(reader->ranges);
+	free(reader);
 }
 
 void dw_reader_split_files(struct dw_reader *reader, void (*take)(void *context, const char *path),

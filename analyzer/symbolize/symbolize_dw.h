@@ -24,10 +24,13 @@ struct dw_stats {
 struct dw_reader *dw_reader_new(Elf *elf, Elf *alternate);
 void dw_reader_free(struct dw_reader *reader);
 
-/* Gives the places of each of @addresses (ascending, each once, in the file's
- * terms) to @take, in order, leaving out those it knows nothing of. */
-void dw_reader_resolve(struct dw_reader *reader, const uint64_t *addresses, size_t count,
-		       symbol_take_places take, void *context);
+/* Finds out about @addresses: ascending, each once, in the file's terms; they
+ * stay the caller's. Once per reader. */
+void dw_reader_resolve(struct dw_reader *reader, const uint64_t *addresses, size_t count);
+
+/* Gives what was found to @take, in the order of the addresses, those left out
+ * that nothing is known of. */
+void dw_reader_each(struct dw_reader *reader, symbol_take_places take, void *context);
 
 const struct dw_stats *dw_reader_stats(const struct dw_reader *reader);
 

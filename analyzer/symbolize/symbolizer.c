@@ -488,3 +488,106 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_mo
 	say_source(report, known);
 	return 0;
 }
+
+/* ---- comparing two readers ----------------------------------------------------------- */
+
+static const char *last_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return !path ? "?" : slash ? slash + 1 : path;
+}
+
+/* One frame in words; the second reader knows no symbols, so a frame is called
+ * by what DWARF alone has. */
+static void say_frames(const struct symbol_answer *answer, size_t index, char *words, size_t room)
+{
+	uint32_t chain = answer->chain[index];
+	size_t used = 0;
+
+	words[0] = 0;
+	for (uint32_t i = answer->first[chain]; i < answer->first[chain + 1] && used < room; i++) {
+		const struct answer_frame *frame = &answer->frames[answer->members[i]];
+		const char *function = string_of(answer, frame->linkage_name);
+
+		used += (size_t)snprintf(words + used, room - used, "%s%s %s:%u", used ? " < " : "",
+					 function ? function : "?",
+					 last_name(string_of(answer, frame->file)),
+					 frame->line & ~ANSWER_INLINED);
+	}
+}
+
+static void compare_answers(const struct symbol_answer *first, const struct symbol_answer *second,
+			    struct symbolizer_check *check)
+{
+	char one[4096], other[4096];
+
+	memset(check, 0, sizeof(*check));
+	for (uint32_t i = 0; i < second->header->address_count; i++) {
+		size_t index = symbol_answer_find(first, second->addresses[i]);
+		const struct answer_frame *innermost =
+			&second->frames[second->members[second->first[second->chain[i]]]];
+
+		if (index == SIZE_MAX || (!innermost->function && !innermost->file))
+			continue;
+		check->compared++;
+		say_frames(first, index, one, sizeof(one));
+		say_frames(second, i, other, sizeof(other));
+		if (!strcmp(one, other)) {
+			check->equal++;
+		} else if (!check->first[0]) {
+			check->address = second->addresses[i];
+			snprintf(check->first, sizeof(check->first), "%.511s", one);
+			snprintf(check->second, sizeof(check->second), "%.511s", other);
+		}
+	}
+}
+
+static enum reader_outcome ask_both(struct symbolizer *symbolizer, struct object_query *query,
+				    const uint64_t *list, size_t count,
+				    struct symbolizer_check *check)
+{
+	void *blocks[2] = { NULL, NULL };
+	struct symbol_answer answers[2];
+	enum reader_outcome outcome = READER_ANSWERED;
+	size_t bytes[2];
+
+	for (unsigned i = 0; i < 2 && outcome == READER_ANSWERED; i++) {
+		query->second_reader = i;
+		query->dwarf_names = true;
+		outcome = symbol_reader_ask(symbolizer->reader, query, list, count, &blocks[i],
+					    &bytes[i]);
+		if (outcome == READER_ANSWERED &&
+		    !symbol_answer_open(&answers[i], blocks[i], bytes[i]))
+			outcome = READER_CRASHED;
+	}
+	if (outcome == READER_ANSWERED)
+		compare_answers(&answers[0], &answers[1], check);
+	free(blocks[0]);
+	free(blocks[1]);
+	return outcome;
+}
+
+int symbolizer_check(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+		     const uint64_t *addresses, size_t count, struct symbolizer_check *check,
+		     struct error *err)
+{
+	struct module *known = module_of(symbolizer, module);
+	uint64_t *list = malloc((count ? count : 1) * sizeof(*list));
+	struct object_query query;
+	enum reader_outcome outcome;
+
+	if (!known || !list) {
+		free(list);
+		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
+	}
+	for (size_t i = 0; i < count; i++)
+		list[i] = addresses[i] - module->bias;
+	make_query(&query, symbolizer, known, module);
+	outcome = ask_both(symbolizer, &query, list, sort_and_unite(list, count), check);
+	free(list);
+	if (outcome != READER_ANSWERED)
+		return error_set(err, ERROR_FORMAT, module->path, ERROR_NO_OFFSET, "%s",
+				 outcome_words[outcome]);
+	return 0;
+}

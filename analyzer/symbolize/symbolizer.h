@@ -60,6 +60,14 @@ struct symbolizer_module_report {
 	size_t addresses, named, with_lines, with_inlines;
 };
 
+/* How two readers of DWARF that share no code agree on a module. */
+struct symbolizer_check {
+	size_t compared;           /* addresses that the second reader knows */
+	size_t equal;              /* all frames: function, file's last name, line */
+	uint64_t address;          /* of the first difference, in the file's terms */
+	char first[512], second[512]; /* what the two say there */
+};
+
 struct symbolizer;
 
 struct symbolizer *symbolizer_new(const struct symbolizer_options *options);
@@ -74,5 +82,10 @@ void symbolizer_free(struct symbolizer *symbolizer);
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_module *module,
 		       const uint64_t *addresses, size_t count, struct symbol_frames *frames,
 		       struct symbolizer_module_report *report, struct error *err);
+
+/* As symbolizer_resolve, but compares what is told with what libdwarf says. */
+int symbolizer_check(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+		     const uint64_t *addresses, size_t count, struct symbolizer_check *check,
+		     struct error *err);
 
 #endif
