@@ -22,9 +22,8 @@ uint32_t clock_source = CLOCK_SOURCE_MONOTONIC;
 static struct {
 	struct clock_reading first;     /* at the start of the image */
 	struct clock_reading frozen;    /* the last one before the counter was forbidden */
-	uint64_t ticks_per_second;      /* written by any thread, whole */
-	bool is_known;
-} clock_state = { .ticks_per_second = GUESSED_TICKS_PER_SECOND };
+	uint64_t ticks_per_second;      /* 0: not known yet. Written by any thread, whole */
+} clock_state;
 
 static uint64_t kernel_ns(int id)
 {
@@ -84,10 +83,7 @@ static bool counter_is_allowed(void)
 
 static void set_rate(uint64_t ticks_per_second)
 {
-	if (!ticks_per_second)
-		return;
 	__atomic_store_n(&clock_state.ticks_per_second, ticks_per_second, __ATOMIC_RELAXED);
-	clock_state.is_known = true;
 }
 
 void clock_start(void)
@@ -139,6 +135,8 @@ const char *clock_source_name(void)
 
 uint64_t clock_ticks_per_second(bool *is_known)
 {
-	*is_known = clock_state.is_known;
-	return __atomic_load_n(&clock_state.ticks_per_second, __ATOMIC_RELAXED);
+	uint64_t known = __atomic_load_n(&clock_state.ticks_per_second, __ATOMIC_RELAXED);
+
+	*is_known = known != 0;
+	return known ? known : GUESSED_TICKS_PER_SECOND;
 }

@@ -170,19 +170,27 @@ static bool add_memory_slot(void)
 	return at;
 }
 
-static bool grow(void)
+/* Under `growing`. */
+static bool add_batch(void)
 {
 	uint32_t count = companion.made ? companion.made * 3 : 1;
-	bool done;
 
+	if (__atomic_load_n(&companion.taken, __ATOMIC_RELAXED) < companion.made)
+		return true; /* another thread just made some */
 	if (count > BATCH_MAX)
 		count = BATCH_MAX;
-	if (os_is_forbidden || companion.made + count > COMPANION_SLOTS_MAX)
+	if (companion.made + count > COMPANION_SLOTS_MAX)
 		return false;
-	if (!owner_lock_take(&companion.growing))
+	return add_file_slots(count) || add_file_slots(1) || add_memory_slot();
+}
+
+static bool grow(void)
+{
+	bool done;
+
+	if (os_is_forbidden || !owner_lock_take(&companion.growing))
 		return false;
-	done = companion.taken < companion.made || add_file_slots(count) || add_file_slots(1) ||
-	       add_memory_slot();
+	done = add_batch();
 	owner_lock_release(&companion.growing);
 	return done;
 }
@@ -198,8 +206,9 @@ struct trace_piece *companion_take_slot(uint32_t *lane)
 			taken = __atomic_load_n(&companion.taken, __ATOMIC_RELAXED);
 			continue;
 		}
+		/* release: whoever folds sees the slots behind the count */
 		if (__atomic_compare_exchange_n(&companion.taken, &taken, taken + 1, false,
-						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			break;
 	}
 	*lane = taken + 1;

@@ -76,7 +76,7 @@ static void begin_piece(struct event_buffer *buffer)
 
 	__atomic_store_n(buffer->word, buffer->sequence, __ATOMIC_RELEASE);
 	slot->tid = buffer->tid;
-	slot->lost = buffer->lost;
+	__atomic_store_n(&slot->lost, buffer->lost, __ATOMIC_RELAXED);
 	stamp(slot);
 	buffer->at = buffer->records;
 	buffer->failed = (uint32_t)trace_writer_reserve(&lanes[buffer->lane].place);
@@ -126,15 +126,21 @@ uint64_t event_buffer_start_ticks(const struct event_buffer *buffer)
  */
 static int write_piece(struct lane *lane, uint32_t number, uint64_t word, uint16_t flags)
 {
-	struct trace_piece header = *companion_slot(number);
+	const struct trace_piece *slot = companion_slot(number);
+	struct trace_piece header = {
+		.magic = TRACE_PIECE_MAGIC,
+		.kind = TRACE_PIECE_EVENTS,
+		.flags = flags,
+		.lane = number,
+		.tid = slot->tid,
+		.word = word,
+		.lost = __atomic_load_n(&slot->lost, __ATOMIC_RELAXED),
+		.ticks = slot->ticks,
+		.mono_ns = slot->mono_ns,
+		.real_ns = slot->real_ns,
+	};
 
-	header.magic = TRACE_PIECE_MAGIC;
-	header.kind = TRACE_PIECE_EVENTS;
-	header.flags = flags;
-	header.lane = number;
-	header.word = word;
-	return trace_writer_put(&header, (uint8_t *)companion_slot(number) + TRACE_PIECE_BYTES,
-				&lane->place);
+	return trace_writer_put(&header, (const uint8_t *)slot + TRACE_PIECE_BYTES, &lane->place);
 }
 
 static uint64_t written_word(const struct event_buffer *buffer)

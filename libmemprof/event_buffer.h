@@ -39,7 +39,7 @@ static inline void event_buffer_commit(struct event_buffer *buffer, uint8_t *at)
 	buffer->at = at;
 	__atomic_store_n(buffer->word, buffer->sequence | (uint32_t)(at - buffer->records),
 			 __ATOMIC_RELEASE);
-	if (__builtin_expect(event_buffer_is_late, 0))
+	if (__builtin_expect(__atomic_load_n(&event_buffer_is_late, __ATOMIC_RELAXED), 0))
 		event_buffer_write_through(buffer);
 }
 

@@ -75,13 +75,9 @@ void record_string(struct record_cursor *cursor, const char *text, size_t bytes)
 
 bool record_end(struct record_cursor *cursor)
 {
-	size_t length;
+	size_t length = cursor->is_cut ? 0 : (size_t)(cursor->at - cursor->payload);
 
-	if (!cursor->is_cut) {
-		length = (size_t)(cursor->at - cursor->payload);
-		cursor->is_cut = length >= 1u << 14;
-	}
-	if (cursor->is_cut) {
+	if (cursor->is_cut || length >= 1u << 14) {
 		cursor->at = cursor->start;
 		return false;
 	}

@@ -98,16 +98,27 @@ static bool parse_time(const char *text, uint64_t *value)
 	return false;
 }
 
+static const char *const log_levels[] = { "quiet", "warn", "info" };
+
 static bool parse_log(const char *text, uint64_t *value)
 {
-	static const char *const levels[] = { "quiet", "warn", "info" };
-
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-		if (text_equal(text, levels[i])) {
+	for (size_t i = 0; i < sizeof(log_levels) / sizeof(log_levels[0]); i++)
+		if (text_equal(text, log_levels[i])) {
 			*value = i;
 			return true;
 		}
 	return false;
+}
+
+/* A value as its parser takes it. */
+static void print_value(bool (*parse)(const char *, uint64_t *), uint64_t value, char out[32])
+{
+	if (parse == parse_log)
+		text_format(out, 32, "%s", log_levels[value]);
+	else if (parse == parse_max_trace && value == UINT64_MAX)
+		text_format(out, 32, "none");
+	else
+		text_format(out, 32, "%lu%s", value, parse == parse_time ? "ns" : "");
 }
 
 /* ---- the table --------------------------------------------------------- */
@@ -197,15 +208,15 @@ size_t settings_text(const struct settings *settings, char *out, size_t room)
 	out[0] = '\0';
 	for (size_t i = 0; i < ROWS && length + 1 < room; i++) {
 		const char *field = (const char *)settings + rows[i].at;
+		char number[32];
 		uint64_t value;
 
-		if (!rows[i].parse) {
-			length += text_format(out + length, room - length, "%s=%s\n", rows[i].name,
-					      field);
-			continue;
+		if (rows[i].parse) {
+			memcpy(&value, field, sizeof(value));
+			print_value(rows[i].parse, value, number);
+			field = number;
 		}
-		memcpy(&value, field, sizeof(value));
-		length += text_format(out + length, room - length, "%s=%lu\n", rows[i].name, value);
+		length += text_format(out + length, room - length, "%s=%s\n", rows[i].name, field);
 	}
 	return length;
 }
