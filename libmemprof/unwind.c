@@ -23,12 +23,10 @@
  */
 #include "unwind.h"
 
-#include <sys/resource.h>
-
 #include "memprof/trace_format.h"
 #include "os.h"
-#include "pc_table.h"
 #include "unwind_arch_x86_64.h"
+#include "unwind_walk.h"
 
 #define DEPTH_MAX 8192
 
@@ -89,9 +87,7 @@ struct unwind_state {
 	uint32_t last_slot;    /* NO_SLOT: none used */
 	bool is_restarted;
 
-	/* Stack memory known to be readable: [own_low, own_high). */
-	uintptr_t own_low;
-	uintptr_t own_high;
+	struct own_stack own;
 
 	/* The memo. */
 	uint32_t frame_count;
@@ -115,10 +111,6 @@ struct unwind_state {
 };
 
 static unsigned depth_max = 256;
-static uintptr_t main_stack_low, main_stack_high, main_control_block;
-
-/* Reads of other functions' stack frames are what we are for. */
-#define READS_STACKS __attribute__((no_sanitize("address", "thread")))
 
 /* ---- memory of a state ------------------------------------------------------------- */
 
@@ -152,62 +144,6 @@ static void place_arrays(struct unwind_state *state)
 	state->ids = (uint32_t *)at;
 }
 
-/* ---- stack memory -------------------------------------------------------------------- */
-
-extern void *__libc_stack_end;
-
-static inline uintptr_t page_of(uintptr_t address)
-{
-	return address & ~(uintptr_t)(OS_PAGE_BYTES - 1);
-}
-
-/* Below the main stack the kernel keeps at least this much free of mappings that
- * it places itself, or the stack's limit where that is more. */
-#define MAIN_STACK_GAP (128ul << 20)
-#define MAIN_STACK_GAP_MAX (1ul << 30)
-
-static void find_main_stack(void)
-{
-	struct rlimit limit = { 0 };
-	uintptr_t gap = MAIN_STACK_GAP;
-
-	if (os_call4(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit) == 0 && limit.rlim_cur > gap)
-		gap = limit.rlim_cur < MAIN_STACK_GAP_MAX ? limit.rlim_cur : MAIN_STACK_GAP_MAX;
-	main_stack_high = ((uintptr_t)__libc_stack_end | (OS_PAGE_BYTES - 1)) + 1;
-	main_stack_low = main_stack_high - gap;
-	if (os_tid() == os_pid())
-		main_control_block = unwind_thread_pointer();
-}
-
-/*
- * Is the word at @address readable? rt_sigprocmask copies the set before it finds
- * that what to do with it makes no sense; hardly any sandbox forbids it.
- */
-static bool probe(uintptr_t address)
-{
-	return os_call4(SYS_rt_sigprocmask, -1, address & ~7ul, 0, 8) != -14 /* EFAULT */;
-}
-
-/* Pages probed at most to join a stack pointer with the known part of a stack. */
-#define PROBES_MAX 256
-
-/*
- * The stack of a thread ends at its control block. Its pages are mapped as long as
- * the thread lives; so those between @sp and the part known already are tried, once.
- * A guard page between says that @sp is on some other stack.
- */
-static bool extend_own(struct unwind_state *state, uintptr_t sp)
-{
-	if (sp >= state->own_low || state->own_low - sp > PROBES_MAX * OS_PAGE_BYTES)
-		return false;
-	while (state->own_low > sp) {
-		if (!probe(state->own_low - OS_PAGE_BYTES))
-			return false;
-		state->own_low -= OS_PAGE_BYTES;
-	}
-	return true;
-}
-
 void unwind_thread_begin(struct unwind_state *state)
 {
 	state->generation = 0;
@@ -215,12 +151,8 @@ void unwind_thread_begin(struct unwind_state *state)
 
 static void set_up(struct unwind_state *state)
 {
-	uintptr_t control_block = unwind_thread_pointer();
-
 	place_arrays(state);
-	/* The main thread's control block lies elsewhere; its stack is known. */
-	state->own_high = control_block == main_control_block ? 0 : control_block;
-	state->own_low = page_of(state->own_high);
+	own_stack_find(&state->own);
 	state->pool_used = 0;
 	unwind_restart(state);
 }
@@ -243,190 +175,6 @@ bool unwind_take_restarted(struct unwind_state *state)
 	return is_restarted;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------- */
-
-struct walk {
-	pc_place place;
-	uintptr_t sp;
-	uintptr_t fp;
-	uintptr_t high;     /* the stack ends here at the latest */
-	uintptr_t low;      /* [low, high) may be read; foreign stacks: one page */
-	bool is_foreign;
-};
-
-/* Foreign stacks (coroutines, alternate stacks): whose they are and where they end
- * is not known, so each page is tried before it is read. */
-#define FOREIGN_FRAME_MAX (1ul << 30)
-
-static bool try_page(struct walk *walk, uintptr_t address)
-{
-	if (!walk->is_foreign || (address & 7) || !probe(address))
-		return false;
-	walk->low = page_of(address);
-	walk->high = walk->low + OS_PAGE_BYTES;
-	return true;
-}
-
-static inline bool can_read(struct walk *walk, uintptr_t address)
-{
-	return __builtin_expect(address - walk->low < walk->high - walk->low - 7, 1) ||
-	       try_page(walk, address);
-}
-
-/* The walk has come to another stack: which memory is known there? */
-static void find_stack(struct unwind_state *state, struct walk *walk, bool is_live)
-{
-	uintptr_t sp = walk->sp;
-
-	walk->is_foreign = false;
-	if (sp - main_stack_low < main_stack_high - main_stack_low) {
-		walk->low = sp - 128;
-		walk->high = main_stack_high;
-	} else if (sp - state->own_low < state->own_high - state->own_low ||
-		   extend_own(state, sp)) {
-		walk->low = sp - 128 < state->own_low ? state->own_low : sp - 128;
-		walk->high = state->own_high;
-	} else {
-		/* A hook runs on it, so the word below its caller's stack pointer is there. */
-		walk->is_foreign = true;
-		walk->low = is_live ? page_of(sp - 8) : 0;
-		walk->high = is_live ? walk->low + OS_PAGE_BYTES : 7; /* of which no word can be read */
-	}
-}
-
-static inline uint64_t load(uintptr_t address) READS_STACKS;
-static inline uint64_t load(uintptr_t address)
-{
-	return *(const volatile uint64_t *)address;
-}
-
-enum step_result {
-	STEP_ON,
-	STEP_END,     /* the stack says that there is no caller */
-	STEP_TOP,     /* the place says so: no slot was read */
-	STEP_LOST,    /* the place doesn't tell the caller: no slot was read */
-	STEP_OPAQUE,  /* the caller can't be told, for reasons that pairs don't show */
-};
-
-/* Is @cfa a possible end of the frame at walk->sp? */
-static inline bool is_further_out(const struct walk *walk, uintptr_t cfa)
-{
-	uintptr_t most = walk->is_foreign ? FOREIGN_FRAME_MAX : walk->high - walk->sp;
-
-	return cfa - walk->sp - 1 < most;
-}
-
-static inline enum step_result arrive(struct walk *walk, uintptr_t cfa, uintptr_t fp)
-{
-	uintptr_t pc = load(cfa - 8);
-
-	walk->place = pc_place_of(pc, false);
-	walk->sp = cfa;
-	walk->fp = fp;
-	return pc ? STEP_ON : STEP_END;
-}
-
-static enum step_result step_odd(struct walk *walk, pc_row row)
-{
-	const struct pc_odd_row *odd = pc_row_odd(row);
-	uintptr_t cfa = (odd->cfa_from_fp ? walk->fp : walk->sp) + (uintptr_t)(intptr_t)odd->cfa_offset;
-	uintptr_t fp = walk->fp;
-
-	if (odd->cfa_is_loaded) {
-		if (!can_read(walk, cfa))
-			return STEP_OPAQUE;
-		cfa = load(cfa);
-	}
-	if (!is_further_out(walk, cfa))
-		return STEP_OPAQUE;
-	if (odd->fp_kind != PC_ODD_FP_SAME) {
-		uintptr_t at = (odd->fp_kind == PC_ODD_FP_AT_CFA ? cfa : fp) +
-			       (uintptr_t)(intptr_t)odd->fp_offset;
-
-		if (!can_read(walk, at))
-			return STEP_OPAQUE;
-		fp = load(at);
-	}
-	if (!can_read(walk, cfa - 8))
-		return STEP_OPAQUE;
-	return arrive(walk, cfa, fp);
-}
-
-static enum step_result step_signal(struct unwind_state *state, struct walk *walk)
-{
-	uintptr_t sp = walk->sp, pc, new_sp, fp;
-
-	if (!can_read(walk, sp + UNWIND_SIGNAL_FP))
-		return STEP_OPAQUE;
-	fp = load(sp + UNWIND_SIGNAL_FP);
-	if (!can_read(walk, sp + UNWIND_SIGNAL_SP))
-		return STEP_OPAQUE;
-	new_sp = load(sp + UNWIND_SIGNAL_SP);
-	if (!can_read(walk, sp + UNWIND_SIGNAL_PC))
-		return STEP_OPAQUE;
-	pc = load(sp + UNWIND_SIGNAL_PC);
-	walk->place = pc_place_of(pc, true);
-	walk->sp = new_sp;
-	walk->fp = fp;
-	find_stack(state, walk, false);
-	return pc ? STEP_ON : STEP_END;
-}
-
-/*
- * Generated code: most compilers of that kind keep a frame pointer, some don't, so
- * it is believed only when it leads to a place in code that a call ends before.
- */
-static enum step_result step_generated(struct walk *walk)
-{
-	uintptr_t fp = walk->fp, pc;
-
-	if ((fp & 7) || fp < walk->sp || !is_further_out(walk, fp + 16) || !can_read(walk, fp))
-		return STEP_OPAQUE;
-	walk->fp = load(fp);
-	if (!can_read(walk, fp + 8))
-		return STEP_OPAQUE;
-	pc = load(fp + 8);
-	if (!pc_table_has_code(pc) || !unwind_is_after_call(pc))
-		return STEP_OPAQUE;
-	return arrive(walk, fp + 16, walk->fp);
-}
-
-static enum step_result step_other(struct unwind_state *state, struct walk *walk, pc_row row)
-{
-	switch (row) {
-	case PC_ROW_END:
-		return STEP_TOP;
-	case PC_ROW_LOST:
-		return STEP_LOST;
-	case PC_ROW_SIGNAL:
-		return step_signal(state, walk);
-	case PC_ROW_GENERATED:
-		return step_generated(walk);
-	default:
-		return pc_row_kind(row) == PC_ROW_ODD ? step_odd(walk, row) : STEP_OPAQUE;
-	}
-}
-
-static inline enum step_result take_step(struct unwind_state *state, struct walk *walk, pc_row row)
-{
-	unsigned kind = pc_row_kind(row), slot = pc_row_slot(row);
-	uintptr_t fp = walk->fp, cfa;
-
-	if (__builtin_expect(kind > PC_ROW_FP, 0))
-		return step_other(state, walk, row);
-	cfa = (kind == PC_ROW_SP ? walk->sp : fp) + 8 * (uintptr_t)(row & PC_ROW_WORDS);
-	if (!is_further_out(walk, cfa))
-		return STEP_OPAQUE;
-	if (slot) {
-		if (!can_read(walk, cfa - 8 - 8 * slot))
-			return STEP_OPAQUE;
-		fp = load(cfa - 8 - 8 * slot);
-	}
-	if (!can_read(walk, cfa - 8))
-		return STEP_OPAQUE;
-	return arrive(walk, cfa, fp);
-}
-
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
 /* Compares the last @count pairs, the last first. 0: all hold; else the number of
@@ -437,20 +185,20 @@ static inline size_t pairs_differ(const struct pair *pairs, size_t count)
 	const struct pair *pair = pairs + count;
 
 	while (count >= 4) {
-		if (load(pair[-1].slot) != pair[-1].value)
+		if (stack_load(pair[-1].slot) != pair[-1].value)
 			return count;
-		if (load(pair[-2].slot) != pair[-2].value)
+		if (stack_load(pair[-2].slot) != pair[-2].value)
 			return count - 1;
-		if (load(pair[-3].slot) != pair[-3].value)
+		if (stack_load(pair[-3].slot) != pair[-3].value)
 			return count - 2;
-		if (load(pair[-4].slot) != pair[-4].value)
+		if (stack_load(pair[-4].slot) != pair[-4].value)
 			return count - 3;
 		pair -= 4;
 		count -= 4;
 	}
 	for (; count; count--) {
 		pair--;
-		if (load(pair->slot) != pair->value)
+		if (stack_load(pair->slot) != pair->value)
 			return count;
 	}
 	return 0;
@@ -586,7 +334,7 @@ static void walk_stack(struct unwind_state *state, struct walk *walk, struct wal
 {
 	const struct pc_map *map = __atomic_load_n(&pc_table_map, __ATOMIC_ACQUIRE);
 	uint32_t top = state->is_opaque ? 0 : state->frame_count, count = 0;
-	enum step_result result = STEP_ON;
+	enum walk_result result = WALK_ON;
 	struct pc_found found;
 
 	walked->met = 0;
@@ -612,7 +360,7 @@ static void walk_stack(struct unwind_state *state, struct walk *walk, struct wal
 			pc_table_resolve(walk->place, &found);
 		if (found.id == TRACE_FRAME_LOST) {
 			walked->end = MEMO_LOST;
-			walked->is_opaque = may_become_code(pc_place_pc(walk->place));
+			walked->is_opaque |= may_become_code(pc_place_pc(walk->place));
 			break;
 		}
 		step->place = walk->place;
@@ -622,11 +370,15 @@ static void walk_stack(struct unwind_state *state, struct walk *walk, struct wal
 		state->ids[count] = found.id;
 		state->pcs[count] = pc_place_pc(walk->place);
 		count++;
-		result = take_step(state, walk, found.row);
-		if (result != STEP_ON) {
-			walked->end = result == STEP_END || result == STEP_TOP ? MEMO_END
+		result = walk_step(walk, found.row);
+		if (result == WALK_ON_OPAQUE) {
+			walked->is_opaque = true;
+			result = WALK_ON;
+		}
+		if (result != WALK_ON) {
+			walked->end = result == WALK_END || result == WALK_TOP ? MEMO_END
 										 : MEMO_LOST;
-			walked->is_opaque = result == STEP_OPAQUE;
+			walked->is_opaque |= result == WALK_OPAQUE;
 			break;
 		}
 	}
@@ -635,7 +387,7 @@ static void walk_stack(struct unwind_state *state, struct walk *walk, struct wal
 	walked->outer.sp = walk->sp;
 	walked->outer.fp = walk->fp;
 	walked->has_outer = !walked->met && count &&
-			    (result == STEP_ON || result == STEP_END);
+			    (result == WALK_ON || result == WALK_END);
 }
 
 /* Puts the walked frames onto the memo, the outermost first. */
@@ -783,11 +535,14 @@ static void set_none(struct stack_delta *delta, enum trace_no_stack why)
 static void capture_by_walk(struct unwind_state *state, struct unwind_point point, unsigned slot,
 			    struct stack_delta *delta)
 {
-	struct walk walk = { .place = pc_place_of(point.pc, false), .sp = point.sp, .fp = point.fp };
+	struct walk walk = { .place = pc_place_of(point.pc, false),
+			     .sp = point.sp,
+			     .fp = point.fp,
+			     .own = &state->own };
 	struct walked walked;
 	uint32_t count = state->frame_count, end = state->end;
 
-	find_stack(state, &walk, true);
+	stack_window_find(&walk.window, &state->own, point.sp, true);
 	walk_stack(state, &walk, &walked);
 	if (walked.steps == 0 && walked.met == 0) {
 		set_none(delta, TRACE_NO_STACK_FAILED);
@@ -835,7 +590,7 @@ void stack_capture(struct unwind_state *state, struct unwind_point point,
 void unwind_start(unsigned depth)
 {
 	depth_max = depth < DEPTH_MAX ? depth : DEPTH_MAX;
-	find_main_stack();
+	stack_memory_start();
 	pc_table_start();
 }
 

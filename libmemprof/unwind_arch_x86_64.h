@@ -27,6 +27,25 @@ static inline uintptr_t unwind_thread_pointer(void)
 #define UNWIND_SIGNAL_SP (40 + 15 * 8)
 #define UNWIND_SIGNAL_PC (40 + 16 * 8)
 
+/* The same of the registers of enum cfi_register: rbx, rbp, r12 ... r15, rip. */
+#define UNWIND_SIGNAL_REGISTERS                                                                    \
+	{ 40 + 11 * 8, 40 + 10 * 8, 40 + 4 * 8, 40 + 5 * 8, 40 + 6 * 8, 40 + 7 * 8, 40 + 16 * 8 }
+
+/* Those registers as they are at this place, into @values, and the stack pointer. */
+#define UNWIND_READ_REGISTERS(values, stack_pointer)                                               \
+	__asm__ volatile("movq %%rbx, 0(%1)\n\t"                                                   \
+			 "movq %%rbp, 8(%1)\n\t"                                                   \
+			 "movq %%r12, 16(%1)\n\t"                                                  \
+			 "movq %%r13, 24(%1)\n\t"                                                  \
+			 "movq %%r14, 32(%1)\n\t"                                                  \
+			 "movq %%r15, 40(%1)\n\t"                                                  \
+			 "leaq 0(%%rip), %0\n\t"                                                   \
+			 "movq %0, 48(%1)\n\t"                                                     \
+			 "movq %%rsp, %0"                                                           \
+			 : "=&r"(stack_pointer)                                                     \
+			 : "r"(values)                                                              \
+			 : "memory")
+
 /* Is @pc at `mov $__NR_rt_sigreturn,%rax; syscall`? Its bytes must be readable. */
 static inline bool unwind_is_sigreturn(uintptr_t pc)
 {
