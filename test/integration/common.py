@@ -96,7 +96,7 @@ def report(*arguments, timeout=100):
 
 def verify(trace):
     """Decodes and replays all of a trace."""
-    return report("top-sites", trace)
+    return report("info", "--verify", trace)
 
 
 def top_sites(trace, *more):

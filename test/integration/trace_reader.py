@@ -29,8 +29,9 @@ class Piece:
          self.checksum) = PIECE.unpack_from(data, offset)
         self.length, self.sequence = word & 0xffffffff, word >> 32
         self.where, self.offset = where, offset
-        if self.length > UNIT - 64 or offset + 64 + self.length > len(data):
+        if self.length > UNIT - 64:
             raise Damage("%s: offset %d: %d bytes of records" % (where, offset, self.length))
+        self.is_cut = offset + 64 + self.length > len(data)
         self.records = data[offset + 64:offset + 64 + self.length]
 
 
@@ -187,7 +188,9 @@ def read_pieces(path):
         data = file.read()
     for offset in range(0, len(data) - 63, UNIT):
         if struct.unpack_from("<I", data, offset)[0] == PIECE_MAGIC:
-            pieces.append(Piece(data, offset, path))
+            piece = Piece(data, offset, path)
+            if not piece.is_cut:  # killed in the middle of the write: its slot has it
+                pieces.append(piece)
     live = companion_of(path)
     if os.path.exists(live):
         with open(live, "rb") as file:
@@ -199,14 +202,15 @@ def read_pieces(path):
 
 
 def lanes_of(pieces):
-    """{lane: its pieces in order}: of two with one sequence number the longer one counts."""
+    """{lane: its pieces in order}: of two with one sequence number the longer one counts, and a slot where both
+    are as long: the process may have been killed while it wrote the piece (a checksum would tell)."""
     lanes = {}
     for piece in pieces:
         if piece.kind == OUTSIDE or piece.length == 0:
             continue
         same = lanes.setdefault(piece.lane, {})
         known = same.get(piece.sequence)
-        if known is None or piece.length > known.length:
+        if known is None or piece.length >= known.length:
             same[piece.sequence] = piece
     return {lane: [same[sequence] for sequence in sorted(same)] for lane, same in lanes.items()}
 
