@@ -26,6 +26,7 @@
 #include "companion.h"
 #include "losses.h"
 #include "next.h"
+#include "recorder_encode.h"
 #include "sampled_set.h"
 #include "settings.h"
 #include "thread_state.h"
@@ -82,8 +83,8 @@ static noinline void look(struct thread_state *state)
 	if (is_exact || !is_active)
 		__atomic_store_n(&exact_blocks, is_exact, __ATOMIC_RELAXED);
 	choose_routes(is_exact);
-	state->recorder.rate = rate;
-	recorder_set_exact(&state->recorder, is_exact);
+	if (is_active)
+		recorder_set_rate(&state->recorder, rate);
 	sampler_set_rate(&state->sampler, is_active ? rate : 0, &thread_here.countdown);
 	state->exact = is_exact ? generation + 1 : 0;
 	state->generation = generation + 1;
@@ -119,18 +120,14 @@ static bool loader_is_changing(void)
 	return false;
 }
 
+/* The record of a module is the first thing that the loader allocates for it, by
+ * calloc, which is why no other hook looks at its caller. */
 noinline void heap_look_at_loader(uintptr_t caller)
 {
 	if (!next_module_has(&next_facts.loader, caller) || !loader_is_changing())
 		return;
 	unwind_modules_changed();
 	modules_changed();
-}
-
-static inline void look_at_caller(const struct unwind_point *point)
-{
-	if (unlikely(next_module_has(&next_facts.loader, point->pc)))
-		heap_look_at_loader(point->pc);
 }
 
 /* ---- allocations ---- */
@@ -157,7 +154,6 @@ static noinline bool take_sample(struct thread_state *state, const void *block, 
 		thread_here.countdown -= bytes;
 		return false;
 	}
-	state->recorder.rate = state->sampler.rate;
 	if (!sampler_take(&state->sampler, bytes, &thread_here.countdown))
 		return false;
 	if (!sampled_set_add(block)) {
@@ -175,9 +171,8 @@ allocated(const void *block, uint64_t size, const struct unwind_point *point)
 
 	if (unlikely(!state))
 		return;
-	look_at_caller(point);
 	if (is_exact(state) || take_sample(state, block, size))
-		recorder_allocate(&state->recorder, block, size, point);
+		recorder_put_allocate(&state->recorder, block, size, point);
 	thread_leave(state);
 }
 
@@ -270,20 +265,15 @@ static noinline void freed_rarely(struct thread_state *state, const void *block,
 	recorder_free(&state->recorder, block, was_sample ? notes_of(state, block) : 0);
 }
 
-static inline __attribute__((always_inline)) void freed(const void *block,
-							const struct unwind_point *point)
+/* Any block; the set is told. */
+static void freed(const void *block, const struct unwind_point *point)
 {
-	bool has_tag = sampled_set_may_hold(block);
-	bool was_sample = unlikely(has_tag) && sampled_set_remove(block);
+	bool was_sample = sampled_set_may_hold(block) && sampled_set_remove(block);
 	struct thread_state *state = thread_enter(point->sp);
 
-	if (unlikely(!state))
+	if (!state)
 		return;
-	look_at_caller(point);
-	if (is_exact(state) && likely(!was_sample && !free_stacks))
-		recorder_free(&state->recorder, block, 0);
-	else
-		freed_rarely(state, block, was_sample, point);
+	freed_rarely(state, block, was_sample, point);
 	thread_leave(state);
 }
 
@@ -303,13 +293,22 @@ void record_free(void *block)
 	next.free(block);
 }
 
+/* The block has no tag, and exact blocks are about. */
 static void route_free(void *block)
 {
 	struct unwind_point point = UNWIND_CALLER();
+	struct thread_state *state;
 
 	if (unlikely(!block))
 		return;
-	freed(block, &point);
+	state = thread_enter(point.sp);
+	if (likely(state)) {
+		if (is_exact(state) && likely(!free_stacks))
+			recorder_put_free(&state->recorder, block);
+		else
+			freed_rarely(state, block, false, &point);
+		thread_leave(state);
+	}
 	next.free(block);
 }
 
@@ -359,7 +358,6 @@ static void moved(const void *old, bool was_sample, const void *block, size_t si
 
 	if (!state)
 		return;
-	look_at_caller(point);
 	if (heap_is_recording(state)) {
 		bool old_counts = is_exact(state) || was_sample ||
 				  __atomic_load_n(&exact_blocks, __ATOMIC_RELAXED);

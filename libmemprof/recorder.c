@@ -8,17 +8,13 @@
  * table at hand in one go; everything unusual is a function of its own that is
  * never inlined into it.
  */
-#include "recorder.h"
+#include "recorder_encode.h"
 
 #include <string.h>
 #include <sys/prctl.h>
 
-#include <memprof/varint.h>
-
-#include "clock.h"
 #include "os.h"
 #include "process.h"
-#include "readings.h"
 #include "record_store.h"
 #include "settings.h"
 
@@ -52,7 +48,7 @@ static void forget(struct recorder *recorder)
 {
 	memset(recorder->addresses, 0, sizeof recorder->addresses);
 	memset(recorder->sizes, 0, sizeof recorder->sizes);
-	recorder->last_rotated = 0;
+	recorder->last_address = 0;
 	recorder->last_slot = 0;
 	recorder->stated_rate = settings_get()->rate_bytes;
 }
@@ -190,10 +186,15 @@ void recorder_take_over(struct recorder *recorder, uint32_t tid)
 	state_owner(recorder, tid);
 }
 
-void recorder_set_exact(struct recorder *recorder, bool is_exact)
+void recorder_set_rate(struct recorder *recorder, uint64_t rate)
 {
-	recorder->clock_every = is_exact ? CLOCK_EVERY : 1;
+	recorder->clock_every = rate == 1 ? CLOCK_EVERY : 1;
 	recorder->clock_skip = 0;
+	if (rate == recorder->rate)
+		return;
+	recorder->rate = rate;
+	if (recorder->buffer.at < recorder->buffer.limit)
+		recorder_restart(recorder);
 }
 
 /* ---- time ---- */
@@ -214,72 +215,16 @@ static uint64_t move_clock(struct recorder *recorder, uint64_t now)
 	return ahead;
 }
 
-/* RSS and the like, when it is time again. */
-static noinline void take_reading(struct recorder *recorder, uint64_t ticks)
+/* RSS and the like: between two records. */
+noinline void recorder_take_reading(struct recorder *recorder, uint64_t ticks)
 {
-	recorder->buffer.at += reading_take(ticks, __atomic_load_n(&recorder_mapped_bytes, __ATOMIC_RELAXED), recorder->buffer.at);
-	event_buffer_commit(&recorder->buffer, recorder->buffer.at);
-}
+	uint64_t mapped = __atomic_load_n(&recorder_mapped_bytes, __ATOMIC_RELAXED);
+	uint8_t *at = recorder->buffer.at;
 
-/* Stores the time of an event that happens now, when it is due. */
-static inline uint8_t *store_time(struct recorder *recorder, uint8_t *at, unsigned *tag)
-{
-	uint64_t ahead;
-
-	if (recorder->clock_skip && recorder_lanes == 1) {
-		recorder->clock_skip--;
-		return at;
-	}
-	recorder->clock_skip = recorder->clock_every - 1;
-	ahead = move_clock(recorder, clock_ticks() >> TRACE_TIME_SHIFT);
-	if (!ahead)
-		return at;
-	*tag |= TRACE_TAG_TIME;
-	return varint_store(at, ahead);
-}
-
-/* The same before a record is begun, since a reading stands in front of it. */
-static inline void look_at_readings(struct recorder *recorder)
-{
-	if (unlikely(reading_due(recorder->clock << TRACE_TIME_SHIFT)))
-		take_reading(recorder, recorder->clock << TRACE_TIME_SHIFT);
+	event_buffer_commit(&recorder->buffer, at + reading_take(ticks, mapped, at));
 }
 
 /* ---- fields ---- */
-
-static inline uint8_t *store_address(struct recorder *recorder, uint8_t *at, unsigned *tag,
-				     uintptr_t address)
-{
-	unsigned slot = trace_address_slot(address);
-	uint64_t rotated = trace_rotate(address);
-	uint64_t difference = rotated - recorder->last_rotated;
-
-	recorder->last_rotated = rotated;
-	if (recorder->addresses[slot] == address) {
-		*tag |= TRACE_TAG_KNOWN;
-		*at = (uint8_t)slot;
-		return at + 1;
-	}
-	recorder->addresses[slot] = address;
-	return varint_store(at, zigzag((int64_t)difference));
-}
-
-/* A size, which the stack's cache slot may foretell. */
-static inline uint8_t *store_size(struct recorder *recorder, uint8_t *at, unsigned *tag,
-				  const struct stack_delta *delta, uint64_t size)
-{
-	uint64_t *last;
-
-	if (unlikely(delta->mode == TRACE_STACK_NONE))
-		return varint_store(at, size);
-	last = &recorder->sizes[recorder->last_slot];
-	if (*last == size) {
-		*tag |= TRACE_TAG_SAME_SIZE;
-		return at;
-	}
-	*last = size;
-	return varint_store(at, size);
-}
 
 static inline uint8_t *store_stack(struct recorder *recorder, uint8_t *at,
 				   const struct stack_delta *delta)
@@ -420,17 +365,27 @@ static noinline bool take_delta(struct recorder *recorder, const struct unwind_p
 	return true;
 }
 
-/* The stack at @point, all of whose frames the readers know. false: lost. */
-static inline bool take_stack(struct recorder *recorder, const struct unwind_point *point,
-			      struct stack_delta *delta)
+/*
+ * Does what a taken stack needs before its record: new frames and the rate are
+ * stated (the rate with new frames, which a change of it brings: see
+ * recorder_set_rate). false: the event is lost.
+ */
+static bool settle_stack(struct recorder *recorder, const struct unwind_point *point,
+			 struct stack_delta *delta)
 {
-	stack_capture(recorder->unwind, *point, delta);
-	if (unlikely(delta->mode == TRACE_STACK_DELTA) && !take_delta(recorder, point, delta))
+	if (delta->mode == TRACE_STACK_DELTA && !take_delta(recorder, point, delta))
 		return false;
 	note_slot(recorder, delta);
-	if (unlikely(recorder->rate != recorder->stated_rate))
+	if (delta->mode >= TRACE_STACK_DELTA && recorder->rate != recorder->stated_rate)
 		state_rate(recorder);
 	return true;
+}
+
+static bool take_stack(struct recorder *recorder, const struct unwind_point *point,
+		       struct stack_delta *delta)
+{
+	stack_capture(recorder->unwind, *point, delta);
+	return settle_stack(recorder, point, delta);
 }
 
 /* ---- records ---- */
@@ -452,48 +407,86 @@ static noinline bool start_over(struct recorder *recorder, uint64_t clock)
 	return false;
 }
 
-static inline __attribute__((always_inline)) void
-write_stacked(struct recorder *recorder, unsigned op, const struct stacked *event,
-	      const struct unwind_point *point)
+static uint8_t *store_addresses(struct recorder *recorder, uint8_t *at, unsigned *tag,
+				const struct stacked *event)
 {
-	struct stack_delta delta;
-	uint64_t clock;
-	uint8_t *start, *at;
-	unsigned tag;
-
-	do {
-		if (!have_room(recorder) || !take_stack(recorder, point, &delta))
-			return;
-		clock = recorder->clock;
-		start = recorder->buffer.at;
-		tag = op | (unsigned)delta.mode << TRACE_TAG_STACK_SHIFT;
-		at = store_time(recorder, start + 1, &tag);
-		if (op == TRACE_OP_REALLOCATE) {
-			at = store_address(recorder, at, &tag, event->old);
-			at = varint_store(at, zigzag((int64_t)(trace_rotate(event->address) -
-							       trace_rotate(event->old))));
-			recorder->addresses[trace_address_slot(event->address)] = event->address;
-			recorder->last_rotated = trace_rotate(event->address);
-		} else {
-			at = store_address(recorder, at, &tag, event->address);
-		}
-		at = store_size(recorder, at, &tag, &delta, event->size);
-		at = store_stack(recorder, at, &delta);
-		if (likely(at)) {
-			*start = (uint8_t)tag;
-			event_buffer_commit(&recorder->buffer, at);
-			look_at_readings(recorder);
-			return;
-		}
-	} while (start_over(recorder, clock));
+	if (!event->old)
+		return recorder_store_address(recorder, at, tag, event->address);
+	at = recorder_store_address(recorder, at, tag, event->old);
+	at = varint_store(at, zigzag((int64_t)(trace_rotate(event->address) -
+					       trace_rotate(event->old))));
+	recorder->addresses[trace_address_slot(event->address)] = event->address;
+	recorder->last_address = event->address;
+	return at;
 }
 
-void recorder_allocate(struct recorder *recorder, const void *block, uint64_t size,
-		       const struct unwind_point *point)
+static uint8_t *store_size(struct recorder *recorder, uint8_t *at, unsigned *tag,
+			   const struct stack_delta *delta, uint64_t size)
+{
+	if (delta->mode == TRACE_STACK_NONE)
+		return varint_store(at, size);
+	return recorder_store_size(recorder, at, tag, recorder->last_slot, size);
+}
+
+/* One attempt with the stack at hand. false: it didn't fit. */
+static bool put_stacked(struct recorder *recorder, const struct stacked *event,
+			const struct stack_delta *delta)
+{
+	uint64_t ahead = recorder_tick(recorder);
+	uint8_t *start = recorder->buffer.at, *at;
+	unsigned tag = event->old ? TRACE_OP_REALLOCATE : TRACE_OP_ALLOCATE;
+
+	tag |= (unsigned)delta->mode << TRACE_TAG_STACK_SHIFT;
+	at = recorder_store_time(start + 1, &tag, ahead);
+	at = store_addresses(recorder, at, &tag, event);
+	at = store_size(recorder, at, &tag, delta, event->size);
+	at = store_stack(recorder, at, delta);
+	if (!at)
+		return false;
+	*start = (uint8_t)tag;
+	event_buffer_commit(&recorder->buffer, at);
+	return true;
+}
+
+/* @delta: the stack, not settled yet. */
+static void write_rest(struct recorder *recorder, const struct stacked *event,
+		       const struct unwind_point *point, struct stack_delta *delta)
+{
+	uint64_t clock;
+
+	while (settle_stack(recorder, point, delta)) {
+		clock = recorder->clock;
+		if (put_stacked(recorder, event, delta) || !start_over(recorder, clock))
+			return;
+		stack_capture(recorder->unwind, *point, delta);
+	}
+}
+
+static void write_stacked(struct recorder *recorder, const struct stacked *event,
+			  const struct unwind_point *point)
+{
+	struct stack_delta delta;
+
+	if (!have_room(recorder))
+		return;
+	stack_capture(recorder->unwind, *point, &delta);
+	write_rest(recorder, event, point, &delta);
+}
+
+noinline void recorder_allocate(struct recorder *recorder, const void *block, uint64_t size,
+				const struct unwind_point *point)
 {
 	struct stacked event = { .address = (uintptr_t)block, .size = size };
 
-	write_stacked(recorder, TRACE_OP_ALLOCATE, &event, point);
+	write_stacked(recorder, &event, point);
+}
+
+noinline void recorder_allocate_rest(struct recorder *recorder, const void *block, uint64_t size,
+				     const struct unwind_point *point, struct stack_delta *delta)
+{
+	struct stacked event = { .address = (uintptr_t)block, .size = size };
+
+	write_rest(recorder, &event, point, delta);
 }
 
 void recorder_reallocate(struct recorder *recorder, const void *old, const void *block,
@@ -503,46 +496,35 @@ void recorder_reallocate(struct recorder *recorder, const void *old, const void 
 		.old = (uintptr_t)old, .address = (uintptr_t)block, .size = size
 	};
 
-	write_stacked(recorder, TRACE_OP_REALLOCATE, &event, point);
+	write_stacked(recorder, &event, point);
 }
 
-void recorder_free(struct recorder *recorder, const void *block, unsigned notes)
+static void write_free(struct recorder *recorder, const void *block, unsigned notes,
+		       uint64_t ahead)
 {
 	unsigned tag = TRACE_OP_FREE;
-	uint8_t *start, *at;
+	uint8_t *start = recorder->buffer.at;
+	uint8_t *at = recorder_store_time(start + 1, &tag, ahead);
 
-	if (!have_room(recorder))
-		return;
-	start = recorder->buffer.at;
-	at = store_time(recorder, start + 1, &tag);
 	if (notes) {
 		tag |= TRACE_TAG_NOTED;
 		*at++ = (uint8_t)notes;
 	}
-	at = store_address(recorder, at, &tag, (uintptr_t)block);
+	at = recorder_store_address(recorder, at, &tag, (uintptr_t)block);
 	*start = (uint8_t)tag;
 	event_buffer_commit(&recorder->buffer, at);
-	look_at_readings(recorder);
+}
+
+noinline void recorder_free(struct recorder *recorder, const void *block, unsigned notes)
+{
+	if (have_room(recorder))
+		write_free(recorder, block, notes, recorder_tick(recorder));
 }
 
 void recorder_free_at(struct recorder *recorder, const void *block, uint64_t when)
 {
-	unsigned tag = TRACE_OP_FREE;
-	uint64_t ahead;
-	uint8_t *start, *at;
-
-	if (!have_room(recorder))
-		return;
-	start = recorder->buffer.at;
-	at = start + 1;
-	ahead = move_clock(recorder, when);
-	if (ahead) {
-		tag |= TRACE_TAG_TIME;
-		at = varint_store(at, ahead);
-	}
-	at = store_address(recorder, at, &tag, (uintptr_t)block);
-	*start = (uint8_t)tag;
-	event_buffer_commit(&recorder->buffer, at);
+	if (have_room(recorder))
+		write_free(recorder, block, 0, move_clock(recorder, when));
 }
 
 /* ---- extended records of the thread's own ---- */

@@ -25,7 +25,7 @@ struct recorder {
 	struct event_buffer buffer;
 	struct unwind_state *unwind;
 	uint64_t clock;         /* time of the last record, in units of 2^TRACE_TIME_SHIFT */
-	uint64_t last_rotated;  /* last address, rotated */
+	uintptr_t last_address;
 	uint32_t last_slot;     /* cache slot of the last stack */
 	uint32_t clock_skip;    /* events until the clock is read again */
 	uint32_t clock_every;   /* ... counts from here */
@@ -60,8 +60,9 @@ bool recorder_begin(struct recorder *recorder, uint32_t tid);
 void recorder_take_over(struct recorder *recorder, uint32_t tid);
 void recorder_restart(struct recorder *recorder);
 
-/* true: `clock_every` may be more than 1. */
-void recorder_set_exact(struct recorder *recorder, bool is_exact);
+/* Samples have this rate from here on, 1: everything is recorded. A change is
+ * stated with the next stack, for which the decoder starts anew. */
+void recorder_set_rate(struct recorder *recorder, uint64_t rate);
 
 /* The time now, in units of records; for events stamped before they are made. */
 uint64_t recorder_now(void);
