@@ -25,7 +25,7 @@ enum clock_source {
 };
 
 /* Written by clock_start, clock_forbid; read by everybody. */
-extern uint32_t clock_source;
+extern uint32_t clock_source __attribute__((visibility("hidden")));
 
 uint64_t clock_slow_ticks(void);
 

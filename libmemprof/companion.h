@@ -30,7 +30,7 @@ union companion_page {
 	struct control_page control;
 	uint8_t bytes[CONTROL_PAGE_BYTES];
 };
-extern union companion_page companion_page;
+extern union companion_page companion_page __attribute__((visibility("hidden")));
 #define control_shared (&companion_page.control)
 
 /* The control words, clamped: is_active 0 or 1, rate 1 .. SETTINGS_RATE_MAX. */

@@ -79,6 +79,7 @@ static void begin_piece(struct event_buffer *buffer)
 	__atomic_store_n(&slot->lost, buffer->lost, __ATOMIC_RELAXED);
 	stamp(slot);
 	buffer->at = buffer->records;
+	buffer->base = buffer->sequence - (uintptr_t)buffer->records;
 	buffer->failed = (uint32_t)trace_writer_reserve(&lanes[buffer->lane].place);
 	buffer->limit = buffer->failed ? buffer->records : buffer->end - EVENT_BUFFER_SLACK;
 }

@@ -21,6 +21,7 @@ struct event_buffer {
 	uint8_t *records;    /* first record of the slot */
 	uint64_t *word;      /* the slot's commit word, read by other processes */
 	uint64_t sequence;   /* of the piece being written, already << 32 */
+	uint64_t base;       /* the commit word is base + at */
 	uint64_t lost;       /* events dropped by this lane */
 	uint32_t lane;
 	uint32_t tid;
@@ -29,7 +30,7 @@ struct event_buffer {
 
 /* Set once the process has begun to end: every event is then written through,
  * since nobody will fold the slots again. */
-extern uint32_t event_buffer_is_late;
+extern uint32_t event_buffer_is_late __attribute__((visibility("hidden")));
 void event_buffer_write_through(struct event_buffer *buffer);
 
 /* Makes what was written up to @at part of the trace: after this store it
@@ -37,8 +38,7 @@ void event_buffer_write_through(struct event_buffer *buffer);
 static inline void event_buffer_commit(struct event_buffer *buffer, uint8_t *at)
 {
 	buffer->at = at;
-	__atomic_store_n(buffer->word, buffer->sequence | (uint32_t)(at - buffer->records),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(buffer->word, buffer->base + (uintptr_t)at, __ATOMIC_RELEASE);
 	if (__builtin_expect(__atomic_load_n(&event_buffer_is_late, __ATOMIC_RELAXED), 0))
 		event_buffer_write_through(buffer);
 }

@@ -63,7 +63,8 @@ static void choose_routes(bool is_exact)
 	void *(*realloc_now)(void *, size_t) = first_realloc;
 
 	if (is_exact) {
-		__atomic_store_n(&heap_routes.free, route_free, __ATOMIC_RELEASE);
+		__atomic_store_n(&heap_routes.free, free_stacks ? record_free : route_free,
+				 __ATOMIC_RELEASE);
 		__atomic_store_n(&heap_routes.realloc, route_realloc, __ATOMIC_RELEASE);
 		return;
 	}
@@ -82,26 +83,27 @@ static noinline void look(struct thread_state *state)
 
 	if (is_exact || !is_active)
 		__atomic_store_n(&exact_blocks, is_exact, __ATOMIC_RELAXED);
+	free_stacks = settings_get()->free_stacks;
 	choose_routes(is_exact);
 	if (is_active)
 		recorder_set_rate(&state->recorder, rate);
 	sampler_set_rate(&state->sampler, is_active ? rate : 0, &thread_here.countdown);
-	state->exact = is_exact ? generation + 1 : 0;
-	state->generation = generation + 1;
+	state->exact = is_exact ? generation : 0;
+	state->generation = generation;
 }
 
 bool heap_is_recording(struct thread_state *state)
 {
 	if (!thread_check(state))
 		return false;
-	if (state->generation != control_generation() + 1)
+	if (state->generation != control_generation())
 		look(state);
 	return state->sampler.rate != 0;
 }
 
 static inline bool is_exact(const struct thread_state *state)
 {
-	return likely(state->exact == control_generation() + 1);
+	return likely(state->exact == control_generation());
 }
 
 /* ---- the loader ---- */
@@ -242,6 +244,12 @@ void *record_pvalloc(size_t size)
 
 /* ---- frees ---- */
 
+/* What UNWIND_CALLER gives in the function that has @frame. */
+static struct unwind_point point_of(const uintptr_t *frame)
+{
+	return (struct unwind_point){ .pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0] };
+}
+
 /* The last sample, and nothing allocated since: see TRACE_NOTE_TEMPORARY. */
 static unsigned notes_of(struct thread_state *state, const void *block)
 {
@@ -293,20 +301,28 @@ void record_free(void *block)
 	next.free(block);
 }
 
+static noinline void freed_off_path(struct thread_state *state, const void *block,
+				    const uintptr_t *frame)
+{
+	struct unwind_point point = point_of(frame);
+
+	freed_rarely(state, block, false, &point);
+}
+
 /* The block has no tag, and exact blocks are about. */
 static void route_free(void *block)
 {
-	struct unwind_point point = UNWIND_CALLER();
+	const uintptr_t *frame = __builtin_frame_address(0);
 	struct thread_state *state;
 
 	if (unlikely(!block))
 		return;
-	state = thread_enter(point.sp);
+	state = thread_enter((uintptr_t)frame);
 	if (likely(state)) {
-		if (is_exact(state) && likely(!free_stacks))
+		if (is_exact(state))
 			recorder_put_free(&state->recorder, block);
 		else
-			freed_rarely(state, block, false, &point);
+			freed_off_path(state, block, frame);
 		thread_leave(state);
 	}
 	next.free(block);
@@ -485,7 +501,6 @@ void heap_calls_start(void)
 {
 	struct thread_state *state;
 
-	free_stacks = settings_get()->free_stacks;
 	state = thread_enter((uintptr_t)__builtin_frame_address(0));
 	if (!state)
 		return;

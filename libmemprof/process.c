@@ -94,7 +94,7 @@ static void fill_identity(struct control_page *page, int fd, const struct clock_
 	page->start_ticks = start->ticks;
 	page->start_mono_ns = start->mono_ns;
 	page->start_real_ns = start->real_ns;
-	page->generation = control_generation();
+	page->generation = control_generation() + 1; /* 0 is no generation: see thread_state.h */
 	page->is_active = control_is_active();
 	page->rate_bytes = control_rate_bytes();
 	page->tail = TRACE_UNIT_BYTES;

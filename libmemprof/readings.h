@@ -15,7 +15,7 @@ struct record_cursor;
 #define READING_RECORDS_MAX 192
 
 /* Ticks at which the next reading is due; UINT64_MAX: none. Read it directly. */
-extern uint64_t reading_next_ticks;
+extern uint64_t reading_next_ticks __attribute__((visibility("hidden")));
 
 static inline bool reading_due(uint64_t now_ticks)
 {

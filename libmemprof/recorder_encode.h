@@ -29,10 +29,8 @@ static inline uint64_t recorder_tick(struct recorder *recorder)
 {
 	uint64_t ticks, ahead;
 
-	if (__builtin_expect(recorder->clock_skip && recorder_lanes == 1, 1)) {
-		recorder->clock_skip--;
+	if (__builtin_expect(--recorder->clock_skip >= 0 && recorder_lanes == 1, 1))
 		return 0;
-	}
 	recorder->clock_skip = recorder->clock_every - 1;
 	ticks = clock_ticks();
 	if (reading_due(ticks))
@@ -56,15 +54,17 @@ static inline uint8_t *recorder_store_address(struct recorder *recorder, uint8_t
 					      unsigned *tag, uintptr_t address)
 {
 	unsigned slot = trace_address_slot(address);
-	uintptr_t last = recorder->last_address;
+	uintptr_t last;
 
-	recorder->last_address = address;
-	if (recorder->addresses[slot] == address) {
+	if (__builtin_expect(recorder->addresses[slot] == address, 1)) {
+		recorder->last_address = address;
 		*tag |= TRACE_TAG_KNOWN;
 		*at = (uint8_t)slot;
 		return at + 1;
 	}
 	recorder->addresses[slot] = address;
+	last = recorder->last_address;
+	recorder->last_address = address;
 	return varint_store(at, zigzag((int64_t)(trace_rotate(address) - trace_rotate(last))));
 }
 
@@ -72,7 +72,7 @@ static inline uint8_t *recorder_store_address(struct recorder *recorder, uint8_t
 static inline uint8_t *recorder_store_size(struct recorder *recorder, uint8_t *at, unsigned *tag,
 					   unsigned slot, uint64_t size)
 {
-	if (recorder->sizes[slot] == size) {
+	if (__builtin_expect(recorder->sizes[slot] == size, 1)) {
 		*tag |= TRACE_TAG_SAME_SIZE;
 		return at;
 	}

@@ -23,10 +23,10 @@
 
 struct thread_state {
 	uintptr_t busy;              /* stack address of who is inside; 0: nobody */
-	uint64_t exact;              /* control generation + 1 while all is recorded, else 0 */
+	uint64_t exact;              /* control generation while all is recorded, else 0 */
 	struct recorder recorder;
 	struct sampler sampler;
-	uint64_t generation;         /* of the control words that the sampler follows, + 1 */
+	uint64_t generation;         /* of the control words that the sampler follows */
 	const void *last_sample;     /* the last block taken, and what the countdown was then */
 	uint64_t last_countdown;
 	struct thread_state *nested; /* for handlers that interrupt this one */
