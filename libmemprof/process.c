@@ -33,6 +33,7 @@
 #include "trace_header.h"
 #include "trace_name.h"
 #include "trace_writer.h"
+#include "unwind.h"
 
 enum phase {
 	PHASE_FRESH = 0,
@@ -72,8 +73,15 @@ static void settle_image(void)
 	trace_name_settle(settings->output, process.settled, sizeof(process.settled));
 	text_format(process.temporary, sizeof(process.temporary), "%s",
 		    temporary ? temporary : "");
+	unwind_start((unsigned)settings->depth);
 	control_shared->is_active = settings->start_active;
 	control_shared->rate_bytes = settings->rate_bytes;
+}
+
+static void settle_child(void)
+{
+	unwind_forked();
+	text_format(process.parent_path, sizeof(process.parent_path), "%s", process.path);
 }
 
 static void fill_identity(struct control_page *page, int fd, const struct clock_reading *start)
@@ -226,7 +234,7 @@ static bool begin_trace(void)
 	if (!process.is_forked)
 		settle_image();
 	else
-		text_format(process.parent_path, sizeof(process.parent_path), "%s", process.path);
+		settle_child();
 	trace_writer_close();
 	losses_restart();
 	process_facts_read(&process.facts,
