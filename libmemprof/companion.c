@@ -212,6 +212,7 @@ struct trace_piece *companion_take_slot(uint32_t *lane)
 			break;
 	}
 	*lane = taken + 1;
+	__atomic_store_n(&control_shared->threads, taken + 1, __ATOMIC_RELAXED);
 	return companion.slots[taken];
 }
 

@@ -48,7 +48,7 @@ struct control_page {
 
 	/* What the process says of itself for `ctl status`; approximate. */
 	uint64_t lost;
-	uint64_t threads;
+	uint64_t threads; /* most that recorded at one time */
 
 	char trace_path[2048];
 };
