@@ -50,6 +50,7 @@ int event_filter_init(struct event_filter *filter, struct trace *trace, const st
 void event_filter_release(struct event_filter *filter)
 {
 	free(filter->threads);
+	free(filter->stacks);
 	*filter = (struct event_filter){ 0 };
 }
 

@@ -24,6 +24,8 @@ struct event_filter {
 	uint64_t min_size, max_size;
 	bool *threads;             /* by thread index; NULL = all */
 	size_t thread_count;
+	uint8_t *stacks;           /* by stack, 1 = wanted; NULL = all. See filtered_pass.h */
+	size_t stack_count;
 };
 
 int event_filter_init(struct event_filter *filter, struct trace *trace, const struct query *query,
@@ -39,7 +41,8 @@ static inline bool event_filter_passes(const struct event_filter *filter,
 
 	return birth_ns >= filter->from_ns && e->size >= filter->min_size &&
 	       e->size <= filter->max_size &&
-	       (!filter->threads || (thread < filter->thread_count && filter->threads[thread]));
+	       (!filter->threads || (thread < filter->thread_count && filter->threads[thread])) &&
+	       (!filter->stacks || (e->stack < filter->stack_count && filter->stacks[e->stack]));
 }
 
 /*

@@ -26,12 +26,12 @@ const struct option view_leaks_options[] = {
 };
 
 static const struct sites_column by_bytes[] = {
-	{ METRIC_LIVE, false, false, "not freed" },      { METRIC_LIVE, false, true, "" },
+	{ METRIC_LIVE, false, false, "not freed" },      { METRIC_LIVE, false, true, "share" },
 	{ METRIC_LIVE, true, false, "blocks" },          { METRIC_ALLOCATED, true, false, "of calls" },
 };
 
 static const struct sites_column by_count[] = {
-	{ METRIC_LIVE, true, false, "blocks" },          { METRIC_LIVE, true, true, "" },
+	{ METRIC_LIVE, true, false, "blocks" },          { METRIC_LIVE, true, true, "share" },
 	{ METRIC_LIVE, false, false, "not freed" },      { METRIC_ALLOCATED, true, false, "of calls" },
 };
 

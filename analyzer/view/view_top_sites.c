@@ -1,36 +1,36 @@
 /*
  * top-sites: which call sites allocate most. The same rows serve `peak`, which
- * asks for the composition of the heap when it was largest.
+ * asks for the composition of the heap when it was largest, and `modules`.
  */
 #include "view/common.h"
 #include "view/sites_table.h"
 
 static const struct sites_column by_bytes[] = {
-	{ METRIC_ALLOCATED, false, false, "allocated" }, { METRIC_ALLOCATED, false, true, "" },
+	{ METRIC_ALLOCATED, false, false, "allocated" }, { METRIC_ALLOCATED, false, true, "share" },
 	{ METRIC_ALLOCATED, true, false, "calls" },      { METRIC_LIVE, false, false, "live" },
 	{ METRIC_PEAK, false, false, "at peak" },        { METRIC_TEMPORARY, true, false, "temporary" },
 };
 
 static const struct sites_column by_calls[] = {
-	{ METRIC_ALLOCATED, true, false, "calls" },     { METRIC_ALLOCATED, true, true, "" },
+	{ METRIC_ALLOCATED, true, false, "calls" },     { METRIC_ALLOCATED, true, true, "share" },
 	{ METRIC_TEMPORARY, true, false, "temporary" }, { METRIC_LIVE, true, false, "live" },
 	{ METRIC_PEAK, true, false, "at peak" },        { METRIC_ALLOCATED, false, false, "allocated" },
 };
 
 static const struct sites_column mapped_columns[] = {
-	{ METRIC_ALLOCATED, false, false, "mapped" }, { METRIC_ALLOCATED, false, true, "" },
+	{ METRIC_ALLOCATED, false, false, "mapped" }, { METRIC_ALLOCATED, false, true, "share" },
 	{ METRIC_ALLOCATED, true, false, "calls" },   { METRIC_LIVE, false, false, "live" },
 	{ METRIC_PEAK, false, false, "at peak" },
 };
 
 static const struct sites_column peak_bytes[] = {
-	{ METRIC_PEAK, false, false, "at peak" },  { METRIC_PEAK, false, true, "" },
+	{ METRIC_PEAK, false, false, "at peak" },  { METRIC_PEAK, false, true, "share" },
 	{ METRIC_PEAK, true, false, "blocks" },    { METRIC_LIVE, false, false, "live at end" },
 	{ METRIC_ALLOCATED, false, false, "allocated" },
 };
 
 static const struct sites_column peak_counts[] = {
-	{ METRIC_PEAK, true, false, "blocks" },    { METRIC_PEAK, true, true, "" },
+	{ METRIC_PEAK, true, false, "blocks" },    { METRIC_PEAK, true, true, "share" },
 	{ METRIC_PEAK, false, false, "at peak" },  { METRIC_LIVE, true, false, "live at end" },
 	{ METRIC_ALLOCATED, true, false, "calls" },
 };
@@ -113,4 +113,15 @@ int view_peak(struct view_request *request, struct trace_set *set, struct error 
 	if (!request->query.sort_given)
 		request->query.sort = METRIC_PEAK;
 	return show(request, set, "memprof.peak/1", request->query.by_count ? &calls : &bytes, err);
+}
+
+/* modules: the same by the module that the call site lies in. */
+int view_modules(struct view_request *request, struct trace_set *set, struct error *err)
+{
+	static const struct sites_table bytes = SHAPE(by_bytes, "modules");
+	static const struct sites_table calls = SHAPE(by_calls, "modules");
+
+	request->query.by = BY_MODULE;
+	return show(request, set, "memprof.modules/1", request->query.by_count ? &calls : &bytes,
+		    err);
 }
