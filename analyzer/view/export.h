@@ -20,6 +20,7 @@ struct export_job {
 enum export_flag {
 	EXPORT_BINARY = 1,         /* nothing for a terminal */
 	EXPORT_EVENTS = 2,         /* makes its own passes over the traces */
+	EXPORT_LABELS = 4,         /* stacks by thread, unless asked by something else */
 };
 
 struct export_format {

@@ -13,16 +13,16 @@ static const struct export_format formats[] = {
 	{ "folded", "one line a stack: flamegraph.pl, speedscope", 0, export_folded },
 	{ "folded-diff", "two numbers a stack, of two traces: difffolded.pl", EXPORT_EVENTS,
 	  export_folded_diff },
-	{ "pprof", "profile.proto: go tool pprof, Pyroscope, Perfetto", EXPORT_BINARY,
-	  export_pprof },
+	{ "pprof", "profile.proto: go tool pprof, Pyroscope, Perfetto",
+	  EXPORT_BINARY | EXPORT_LABELS, export_pprof },
 	{ "speedscope", "speedscope's JSON", 0, export_speedscope },
 	{ "heaptrack", "heaptrack's text: heaptrack_print, heaptrack_gui", EXPORT_EVENTS,
 	  export_heaptrack },
 	{ "massif", "valgrind's massif: ms_print, massif-visualizer", EXPORT_EVENTS, export_massif },
 	{ "callgrind", "callgrind_annotate, kcachegrind", 0, export_callgrind },
-	{ "ndjson", "a JSON object a line: DuckDB, jq", EXPORT_EVENTS, export_ndjson },
+	{ "ndjson", "a JSON object a line: DuckDB, jq", 0, export_ndjson },
 	{ "csv", "a row a stack", 0, export_csv },
-	{ "sqlite", "tables of a SQLite file", EXPORT_BINARY | EXPORT_EVENTS, export_sqlite },
+	{ "sqlite", "tables of a SQLite file", EXPORT_BINARY, export_sqlite },
 	{ 0 },
 };
 
@@ -71,6 +71,8 @@ int view_export(struct view_request *request, struct trace_set *set, struct erro
 		return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
 				 "%s is nothing for a terminal: say -o FILE", format->name);
 	request->query.limit = request->query.stacks = 0;
+	if ((format->flags & EXPORT_LABELS) && request->query.by == BY_SITE)
+		request->query.by = BY_THREAD;
 	if (!(format->flags & EXPORT_EVENTS))
 		status = profile_build(set, &request->query, &job.profile, err);
 	if (!status)
