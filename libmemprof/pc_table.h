@@ -85,7 +85,9 @@ struct pc_odd_row {
 	int32_t fp_offset;
 };
 
-extern struct pc_odd_row pc_odd_rows[];
+#define PC_TABLE_OWN __attribute__((visibility("hidden"))) /* read without the GOT */
+
+extern struct pc_odd_row pc_odd_rows[] PC_TABLE_OWN;
 
 static inline const struct pc_odd_row *pc_row_odd(pc_row row)
 {
@@ -123,7 +125,7 @@ static inline struct pc_bucket *pc_map_buckets(const struct pc_map *map)
 }
 
 /* Replaced by the holder of the lock, read by all; an old map stays readable. */
-extern struct pc_map *pc_table_map;
+extern struct pc_map *pc_table_map PC_TABLE_OWN;
 
 static inline uint32_t pc_map_bucket(const struct pc_map *map, pc_place place)
 {
@@ -160,7 +162,7 @@ void pc_table_resolve(pc_place place, struct pc_found *found);
 bool pc_table_has_code(uintptr_t pc);
 
 /* Rises when places were forgotten; never 0. */
-extern uint32_t pc_table_generation;
+extern uint32_t pc_table_generation PC_TABLE_OWN;
 
 /* For unwind.c: see unwind_start, unwind_forked, unwind_modules_changed. */
 void pc_table_start(void);

@@ -30,13 +30,17 @@
 
 #define DEPTH_MAX 8192
 
-/* Room for copied pairs of cached stacks. */
-#define POOL_PAIRS 2048u
+/*
+ * Room for copied pairs of cached stacks, filled block by block in turn. When a block
+ * is begun anew, the stacks whose pairs are in it leave the cache.
+ */
+#define POOL_BLOCKS 4u
+#define POOL_BLOCK_PAIRS 512u
 /* A cached stack copies the pairs of this many frames below the meeting point too,
  * so that it survives a walk that takes those off the memo. */
 #define ANCHOR_BELOW 6
 /* Pairs copied at most. */
-#define COPIED_MAX 256u
+#define COPIED_MAX 256u /* a multiple of 4: copies are compared by fours */
 
 #define NO_SLOT (TRACE_CACHE_SLOTS)
 
@@ -57,16 +61,17 @@ struct frame {
 #define FP_IS_DEAD ((uintptr_t)1 << 63)
 
 struct cached {
-	pc_place place; /* 0: empty */
+	_Alignas(64) uintptr_t pc; /* 0: empty */
 	uintptr_t sp;
 	uintptr_t fp;
 	uintptr_t fp_mask;    /* which bits of it must be equal: none or all */
-	uint32_t pool_at;     /* count of pairs ever put into the pool, before ours */
-	uint16_t copied;      /* pairs there */
-	uint16_t anchor;      /* frames of the memo that go on behind them */
-	uint32_t serial;      /* of the outermost ... innermost one of these */
-	uint32_t padding;
+	const struct pair *pairs_end; /* its own copies of the inner pairs: their end */
+	const struct pair *pairs;
+	uint32_t anchor;      /* frames of the memo that go on behind them */
+	uint32_t serial;      /* of the innermost one of these */
 };
+
+_Static_assert(sizeof(struct cached) == 64, "a cache line");
 
 /* A state of the walk as it goes, with what the table says. */
 struct step {
@@ -103,9 +108,10 @@ struct unwind_state {
 	uint64_t *pcs;
 
 	/* The cache. */
-	uint32_t pool_used;
-	struct cached cache[TRACE_CACHE_SLOTS];
-	struct pair pool[POOL_PAIRS];
+	uint32_t pool_block;   /* being filled */
+	uint32_t pool_used;    /* pairs in it */
+	_Alignas(64) struct cached cache[TRACE_CACHE_SLOTS];
+	struct pair pool[POOL_BLOCKS * POOL_BLOCK_PAIRS];
 
 	uint64_t arrays[];
 };
@@ -153,7 +159,6 @@ static void set_up(struct unwind_state *state)
 {
 	place_arrays(state);
 	own_stack_find(&state->own);
-	state->pool_used = 0;
 	unwind_restart(state);
 }
 
@@ -164,7 +169,9 @@ void unwind_restart(struct unwind_state *state)
 	state->is_opaque = false;
 	state->last_slot = NO_SLOT;
 	for (unsigned i = 0; i < TRACE_CACHE_SLOTS; i++)
-		state->cache[i].place = 0;
+		state->cache[i].pc = 0;
+	state->pool_block = 0;
+	state->pool_used = 0;
 }
 
 bool unwind_take_restarted(struct unwind_state *state)
@@ -179,20 +186,21 @@ bool unwind_take_restarted(struct unwind_state *state)
 
 /* Compares the last @count pairs, the last first. 0: all hold; else the number of
  * the first that doesn't, counted from 1. */
+static inline bool four_differ(const struct pair *end) READS_STACKS;
+static inline bool four_differ(const struct pair *end)
+{
+	return stack_load(end[-1].slot) != end[-1].value ||
+	       stack_load(end[-2].slot) != end[-2].value ||
+	       stack_load(end[-3].slot) != end[-3].value ||
+	       stack_load(end[-4].slot) != end[-4].value;
+}
+
 static inline size_t pairs_differ(const struct pair *pairs, size_t count) READS_STACKS;
 static inline size_t pairs_differ(const struct pair *pairs, size_t count)
 {
 	const struct pair *pair = pairs + count;
 
-	while (count >= 4) {
-		if (stack_load(pair[-1].slot) != pair[-1].value)
-			return count;
-		if (stack_load(pair[-2].slot) != pair[-2].value)
-			return count - 1;
-		if (stack_load(pair[-3].slot) != pair[-3].value)
-			return count - 2;
-		if (stack_load(pair[-4].slot) != pair[-4].value)
-			return count - 3;
+	while (count >= 4 && !four_differ(pair)) {
 		pair -= 4;
 		count -= 4;
 	}
@@ -435,23 +443,22 @@ static void memo_push(struct unwind_state *state, const struct walked *walked)
 
 /* ---- cache --------------------------------------------------------------------------------- */
 
-static inline unsigned cache_slot(struct unwind_point point)
+static inline unsigned cache_slot(uintptr_t pc, uintptr_t sp)
 {
-	uint64_t mixed = (point.pc ^ (point.sp << 20)) * 0x9e3779b97f4a7c15ull;
-
-	return (unsigned)(mixed >> 56);
+	return (unsigned)(((pc ^ (sp << 20)) * 0x9e3779b97f4a7c15ull) >> 56);
 }
 
 static inline bool cache_holds(const struct unwind_state *state, const struct cached *cached,
-			       struct unwind_point point)
+			       uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
 	const struct frame *anchor;
 
-	if (cached->place != pc_place_of(point.pc, false) || cached->sp != point.sp ||
-	    ((cached->fp ^ point.fp) & cached->fp_mask) ||
-	    state->pool_used - cached->pool_at > POOL_PAIRS ||
-	    pairs_differ(&state->pool[cached->pool_at % POOL_PAIRS], cached->copied))
+	if (cached->pc != pc || cached->sp != sp || ((cached->fp ^ fp) & cached->fp_mask))
 		return false;
+	for (const struct pair *end = cached->pairs_end; end != cached->pairs; end -= 4) {
+		if (four_differ(end))
+			return false;
+	}
 	if (cached->anchor == 0)
 		return true;
 	anchor = &state->frames[cached->anchor - 1];
@@ -459,15 +466,29 @@ static inline bool cache_holds(const struct unwind_state *state, const struct ca
 	       pairs_differ(state->pairs, anchor->pairs_end) == 0;
 }
 
-/* Room for @count pairs in one piece; what was there is overwritten. */
-static uint32_t pool_take(struct unwind_state *state, uint32_t count)
+static void pool_next_block(struct unwind_state *state)
 {
-	uint32_t at = state->pool_used;
+	const struct pair *begin;
 
-	if (at % POOL_PAIRS + count > POOL_PAIRS)
-		at += POOL_PAIRS - at % POOL_PAIRS;
-	state->pool_used = at + count;
-	return at;
+	state->pool_block = (state->pool_block + 1) % POOL_BLOCKS;
+	state->pool_used = 0;
+	begin = &state->pool[state->pool_block * POOL_BLOCK_PAIRS];
+	for (unsigned i = 0; i < TRACE_CACHE_SLOTS; i++) {
+		if ((size_t)(state->cache[i].pairs - begin) < POOL_BLOCK_PAIRS)
+			state->cache[i].pc = 0;
+	}
+}
+
+/* Room for @count pairs in one piece. */
+static struct pair *pool_take(struct unwind_state *state, uint32_t count)
+{
+	struct pair *pairs;
+
+	if (state->pool_used + count > POOL_BLOCK_PAIRS)
+		pool_next_block(state);
+	pairs = &state->pool[state->pool_block * POOL_BLOCK_PAIRS + state->pool_used];
+	state->pool_used += count;
+	return pairs;
 }
 
 /* The frame of the memo that a copy for @walked starts behind. */
@@ -488,25 +509,26 @@ static void cache_fill(struct unwind_state *state, struct cached *cached,
 		       const struct walked *walked)
 {
 	const struct frame *top = &state->frames[state->frame_count - 1];
-	uint32_t anchor, begin, count;
+	uint32_t anchor, begin, count, rounded;
 	struct pair *copy;
 
-	cached->place = 0;
+	cached->pc = 0;
 	if (state->is_opaque || state->frame_count == 0)
 		return;
 	anchor = choose_anchor(state, walked);
 	begin = anchor ? state->frames[anchor - 1].pairs_end : 0;
 	count = top->pairs_end - begin;
-	cached->pool_at = pool_take(state, count);
-	copy = &state->pool[cached->pool_at % POOL_PAIRS];
-	for (uint32_t i = 0; i < count; i++)
-		copy[i] = state->pairs[begin + i];
-	cached->place = top->place;
+	rounded = (count + 3) & ~3u;
+	copy = pool_take(state, rounded);
+	for (uint32_t i = 0; i < rounded; i++)
+		copy[i] = state->pairs[begin + (i < rounded - count ? 0 : i - (rounded - count))];
+	cached->pc = pc_place_pc(top->place);
 	cached->sp = top->sp;
 	cached->fp = top->fp;
 	cached->fp_mask = top->fp == FP_IS_DEAD ? 0 : ~(uintptr_t)0;
-	cached->copied = (uint16_t)count;
-	cached->anchor = (uint16_t)anchor;
+	cached->pairs = copy;
+	cached->pairs_end = copy + rounded;
+	cached->anchor = anchor;
 	cached->serial = anchor ? state->frames[anchor - 1].serial : 0;
 }
 
@@ -528,21 +550,24 @@ static void set_none(struct stack_delta *delta, enum trace_no_stack why)
 {
 	delta->mode = TRACE_STACK_NONE;
 	delta->slot = why;
-	delta->popped = 0;
-	delta->pushed = 0;
 }
 
-static void capture_by_walk(struct unwind_state *state, struct unwind_point point, unsigned slot,
-			    struct stack_delta *delta)
+static __attribute__((noinline)) void capture_by_walk(struct unwind_state *state,
+						      struct stack_delta *delta, uintptr_t pc,
+						      uintptr_t sp, uintptr_t fp, unsigned slot)
 {
-	struct walk walk = { .place = pc_place_of(point.pc, false),
-			     .sp = point.sp,
-			     .fp = point.fp,
+	struct walk walk = { .place = pc_place_of(pc, false),
+			     .sp = sp,
+			     .fp = fp,
 			     .own = &state->own };
-	struct walked walked;
 	uint32_t count = state->frame_count, end = state->end;
+	struct walked walked;
 
-	stack_window_find(&walk.window, &state->own, point.sp, true);
+	if (depth_max == 0) {
+		set_none(delta, TRACE_NO_STACK_ASKED);
+		return;
+	}
+	stack_window_find(&walk.window, &state->own, sp, true);
 	walk_stack(state, &walk, &walked);
 	if (walked.steps == 0 && walked.met == 0) {
 		set_none(delta, TRACE_NO_STACK_FAILED);
@@ -564,25 +589,31 @@ static void capture_by_walk(struct unwind_state *state, struct unwind_point poin
 	state->last_slot = slot;
 }
 
-void stack_capture(struct unwind_state *state, struct unwind_point point,
-		   struct stack_delta *delta)
+static __attribute__((noinline)) void capture_renewed(struct unwind_state *state,
+						      struct stack_delta *delta, uintptr_t pc,
+						      uintptr_t sp, uintptr_t fp, unsigned slot)
 {
-	uint32_t generation = __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED);
-	unsigned slot = cache_slot(point);
+	renew(state, __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED));
+	capture_by_walk(state, delta, pc, sp, fp, slot);
+}
 
-	if (__builtin_expect(state->generation != generation, 0))
-		renew(state, generation);
-	if (__builtin_expect(cache_holds(state, &state->cache[slot], point), 1)) {
-		delta->mode = slot == state->last_slot ? TRACE_STACK_SAME : TRACE_STACK_CACHED;
-		delta->slot = (uint8_t)slot;
-		delta->popped = 0;
-		delta->pushed = 0;
-		state->last_slot = slot;
-	} else if (depth_max == 0) {
-		set_none(delta, TRACE_NO_STACK_ASKED);
-	} else {
-		capture_by_walk(state, point, slot, delta);
+void stack_take(struct unwind_state *state, struct stack_delta *delta, uintptr_t pc, uintptr_t sp,
+		uintptr_t fp)
+{
+	unsigned slot = cache_slot(pc, sp);
+
+	if (__builtin_expect(state->generation !=
+			     __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED), 0)) {
+		capture_renewed(state, delta, pc, sp, fp, slot);
+		return;
 	}
+	if (__builtin_expect(!cache_holds(state, &state->cache[slot], pc, sp, fp), 0)) {
+		capture_by_walk(state, delta, pc, sp, fp, slot);
+		return;
+	}
+	delta->mode = slot == state->last_slot ? TRACE_STACK_SAME : TRACE_STACK_CACHED;
+	delta->slot = (uint8_t)slot;
+	state->last_slot = slot;
 }
 
 /* ---- process --------------------------------------------------------------------------------- */

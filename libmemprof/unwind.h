@@ -36,6 +36,7 @@ struct unwind_point {
 struct stack_delta {
 	uint8_t mode;         /* enum trace_stack_mode */
 	uint8_t slot;         /* SAME, CACHED, DELTA: the cache slot; NONE: enum trace_no_stack */
+	/* The rest is for DELTA only. */
 	uint32_t popped;
 	uint32_t pushed;
 	const uint32_t *ids;  /* pushed frames, innermost first; valid until the next capture */
@@ -57,8 +58,14 @@ void unwind_restart(struct unwind_state *state);
 
 /* Takes the stack at @point. Never fails: a stack that can't be told has mode
  * NONE or ends in a mark. */
-void stack_capture(struct unwind_state *state, struct unwind_point point,
-		   struct stack_delta *delta);
+void stack_take(struct unwind_state *state, struct stack_delta *delta, uintptr_t pc, uintptr_t sp,
+		uintptr_t fp);
+
+static inline void stack_capture(struct unwind_state *state, struct unwind_point point,
+				 struct stack_delta *delta)
+{
+	stack_take(state, delta, point.pc, point.sp, point.fp); /* all in registers */
+}
 
 /* Stores the stack field of @delta at @at (without mode, which goes into the
  * tag). Returns the first byte behind it, or NULL when it might need more room
@@ -81,7 +88,7 @@ struct pc_fresh {
 	uint32_t made;  /* written under the table's lock */
 	uint32_t taken; /* advanced by whoever takes one */
 };
-extern struct pc_fresh pc_fresh;
+extern struct pc_fresh pc_fresh __attribute__((visibility("hidden")));
 
 static inline bool pc_table_has_fresh(void)
 {

@@ -102,7 +102,7 @@ static bool take(struct unwind_state *state, struct decoder *decoder, struct unw
 	if (checked) {
 		checked->same += delta.mode == TRACE_STACK_SAME;
 		checked->cached += delta.mode == TRACE_STACK_CACHED;
-		checked->pushed += delta.pushed;
+		checked->pushed += delta.mode == TRACE_STACK_DELTA ? delta.pushed : 0;
 	}
 	return *count >= 0;
 }
