@@ -179,7 +179,7 @@ examples: $(EXAMPLES) ## the programs in examples/
 
 demo: ## profile a real program, find a planted leak (sets itself up)
 	$(Q)test/setup build demo page
-	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all $(B)/examples/leaky-server
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all $(B)/examples/leaky-server
 	$(Q)B=$(B) test/demo
 .PHONY: examples demo
 
@@ -197,7 +197,7 @@ $(B)/bench/null.so: test/bench/null.c
 
 bench: ## what memprof costs beside others; BENCH="-w micro -p memprof -n 5 --scale 0.3"
 	$(Q)test/setup build bench
-	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all $(BENCH_PROGRAMS)
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all $(BENCH_PROGRAMS)
 	$(Q)B=$(B) test/bench/run $(BENCH)
 .PHONY: bench
 
@@ -209,12 +209,12 @@ RUN := test/run --build $(B)
 
 check: ## run the tests; ends with "N passed, N failed" (sets itself up)
 	$(Q)test/setup build check page
-	$(Q)$(MAKE) --no-print-directory -j$(JOBS) test-programs
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
 check-long: ## the tests again, longer, and those that take long
 	$(Q)test/setup build check page
-	$(Q)$(MAKE) --no-print-directory -j$(JOBS) test-programs
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) --long $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
 unit: unit-programs ## the unit tests alone; ONLY=word chooses

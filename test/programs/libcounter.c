@@ -68,7 +68,7 @@ static int lock;
 static bool is_by_site;
 static uint64_t marks[MARKS_MAX];
 static unsigned mark_count, marks_taken;
-static int (*take_snapshot)(const char *name);
+static void (*take_snapshot)(const char *name);
 static uintptr_t profiler_start, profiler_end;
 
 static void lock_take(void)
@@ -528,7 +528,7 @@ static void __attribute__((constructor)) begin(void)
 
 	is_by_site = getenv("COUNTER_SITES") != NULL;
 	dl_iterate_phdr(find_profiler, NULL);
-	take_snapshot = (int (*)(const char *))dlsym(RTLD_DEFAULT, "memprof_snapshot");
+	take_snapshot = (void (*)(const char *))dlsym(RTLD_DEFAULT, "memprof_snapshot");
 	for (; at && *at && mark_count < MARKS_MAX; at += *at == ',')
 		marks[mark_count++] = strtoull(at, (char **)&at, 10);
 	lock_take();
