@@ -24,7 +24,6 @@
 #include "record_store.h"
 
 #define MODULES_MAX 8192
-#define BUILD_ID_MAX 64
 #define PATH_BYTES_MAX 4096
 
 struct module {
@@ -42,15 +41,6 @@ static struct {
 	char path[PATH_BYTES_MAX]; /* under `lock` */
 } modules;
 
-/* What the loader knows of one module, and what its image in memory says. */
-struct found {
-	uintptr_t start, end, bias;
-	const char *name;
-	uint64_t identity;
-	uint8_t build_id[BUILD_ID_MAX];
-	size_t build_id_bytes;
-};
-
 /* ---- looking ----------------------------------------------------------------- */
 
 static size_t aligned4(size_t bytes)
@@ -59,7 +49,7 @@ static size_t aligned4(size_t bytes)
 }
 
 /* One PT_NOTE segment: a row of (header, name, value). */
-static bool find_build_id(struct found *found, const uint8_t *at, size_t bytes)
+static bool find_build_id(struct module_found *found, const uint8_t *at, size_t bytes)
 {
 	while (bytes >= sizeof(ElfW(Nhdr))) {
 		const ElfW(Nhdr) *note = (const void *)at;
@@ -69,7 +59,7 @@ static bool find_build_id(struct found *found, const uint8_t *at, size_t bytes)
 		if (name > bytes || value > bytes || whole > bytes)
 			return false;
 		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-		    note->n_descsz <= BUILD_ID_MAX && !memcmp(at + sizeof(*note), "GNU", 4)) {
+		    note->n_descsz <= MODULE_BUILD_ID_MAX && !memcmp(at + sizeof(*note), "GNU", 4)) {
 			found->build_id_bytes = note->n_descsz;
 			memcpy(found->build_id, at + sizeof(*note) + name, note->n_descsz);
 			return true;
@@ -81,7 +71,7 @@ static bool find_build_id(struct found *found, const uint8_t *at, size_t bytes)
 }
 
 /* The ELF header lies at the start of the map of all but the oddest modules. */
-static void read_image(struct found *found)
+static void read_image(struct module_found *found)
 {
 	const ElfW(Ehdr) *header = (const void *)found->start;
 	const ElfW(Phdr) *segment;
@@ -95,6 +85,10 @@ static void read_image(struct found *found)
 	for (unsigned i = 0; i < header->e_phnum; i++, segment++) {
 		uintptr_t at = found->bias + segment->p_vaddr;
 
+		if (segment->p_type == PT_LOAD && segment->p_offset == 0 && at == found->start)
+			found->first_page_bytes = segment->p_filesz < OS_PAGE_BYTES ?
+							  segment->p_filesz :
+							  OS_PAGE_BYTES;
 		if (segment->p_type != PT_NOTE || at < found->start || at >= found->end ||
 		    segment->p_memsz > found->end - at)
 			continue;
@@ -112,7 +106,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
 	return hash;
 }
 
-static bool look_up(uintptr_t pc, struct found *found)
+static bool look_up(uintptr_t pc, struct module_found *found)
 {
 	struct dl_find_object object;
 
@@ -122,16 +116,31 @@ static bool look_up(uintptr_t pc, struct found *found)
 	found->end = (uintptr_t)object.dlfo_map_end;
 	found->bias = object.dlfo_link_map->l_addr;
 	found->name = object.dlfo_link_map->l_name;
+	found->dynamic = object.dlfo_link_map->l_ld;
 	return true;
 }
 
-static void identify(struct found *found)
+static void identify(struct module_found *found)
 {
 	found->build_id_bytes = 0;
+	found->first_page_bytes = 0;
 	read_image(found);
 	found->identity = mix(0xcbf29ce484222325u, found->name, strlen(found->name));
 	found->identity = mix(found->identity, found->build_id, found->build_id_bytes);
 	found->identity = mix(found->identity, &found->bias, sizeof(found->bias));
+}
+
+bool module_find(uintptr_t pc, struct module_found *found)
+{
+	if (!look_up(pc, found))
+		return false;
+	identify(found);
+	return true;
+}
+
+void module_path(const struct module_found *found, char *path, size_t room)
+{
+	text_format(path, room, "%s", found->name[0] ? found->name : "/proc/self/exe");
 }
 
 /* ---- the list ------------------------------------------------------------------ */
@@ -166,7 +175,7 @@ static void set_generation(struct module *module, uint32_t generation)
 	__atomic_store_n(&module->generation, generation, __ATOMIC_RELEASE);
 }
 
-static void add(const struct found *found, uint32_t generation)
+static void add(const struct module_found *found, uint32_t generation)
 {
 	struct module *module;
 
@@ -193,7 +202,7 @@ static void cut_deleted(char *path)
 		path[length - 10] = '\0';
 }
 
-static void stat_module(const struct found *found, const char *path, struct stat *st)
+static void stat_module(const struct module_found *found, const char *path, struct stat *st)
 {
 	const char *file = found->name[0] ? path : "/proc/self/exe";
 
@@ -203,7 +212,7 @@ static void stat_module(const struct found *found, const char *path, struct stat
 
 /* The program has no name in the loader's list; a relative one is as old as the
  * working folder it was loaded from. */
-static const char *path_of(const struct found *found)
+static const char *path_of(const struct module_found *found)
 {
 	char *path = modules.path;
 	size_t length;
@@ -222,7 +231,7 @@ static const char *path_of(const struct found *found)
 	return path;
 }
 
-static void store_module(struct record_cursor *cursor, const struct found *found)
+static void store_module(struct record_cursor *cursor, const struct module_found *found)
 {
 	const char *path = path_of(found);
 	struct stat st;
@@ -252,7 +261,7 @@ static void store_gone(struct record_cursor *cursor, struct module *module)
 /* Whatever was known to lie where the new one lies is gone. A row of small
  * modules under a large new one: those beyond the room stay, their span is
  * overruled by the newer record all the same. */
-static void store_overlapped(struct record_cursor *cursor, const struct found *found)
+static void store_overlapped(struct record_cursor *cursor, const struct module_found *found)
 {
 	for (uint32_t i = 0; i < modules.count; i++) {
 		struct module *module = &modules.list[i];
@@ -268,7 +277,7 @@ static size_t note_module(uintptr_t pc, uint32_t generation, uint8_t *out)
 {
 	struct record_cursor cursor = { .at = out, .end = out + MODULE_RECORDS_MAX };
 	struct module *known = find_known(pc);
-	struct found found;
+	struct module_found found;
 
 	if (!look_up(pc, &found))
 		return 0;
@@ -325,7 +334,7 @@ static struct link_map *first_link_map(void)
 void modules_store_loaded(struct record_cursor *cursor)
 {
 	struct link_map *map;
-	struct found found;
+	struct module_found found;
 
 	for (map = first_link_map(); map; map = map->l_next) {
 		/* Its dynamic section lies inside of it, wherever else it has gaps. */

@@ -11,7 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <link.h>
+
 struct record_cursor;
+
+#define MODULE_BUILD_ID_MAX 64
+
+/* What the loader knows of one module, and what its image in memory says. */
+struct module_found {
+	uintptr_t start, end, bias;
+	const char *name;            /* the loader's; "" = the program */
+	const ElfW(Dyn) *dynamic;
+	uint64_t identity;           /* hash of name, build-id and bias */
+	uint8_t build_id[MODULE_BUILD_ID_MAX];
+	size_t build_id_bytes;
+	size_t first_page_bytes;     /* of the file's start, as they lie in memory */
+};
+
+/* The module that @pc lies in now. Any thread, no lock. */
+bool module_find(uintptr_t pc, struct module_found *found);
+
+/* A path that its file can be opened by, when it is still there: for the program
+ * itself, however it was replaced or removed, /proc/self/exe. */
+void module_path(const struct module_found *found, char *path, size_t room);
 
 /* Room that module_note_pc may use: MODULE_GONE and MODULE. */
 #define MODULE_RECORDS_MAX 4608

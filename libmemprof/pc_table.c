@@ -96,6 +96,19 @@ static uint32_t new_id(uintptr_t pc, uint32_t flags)
 	return index + TRACE_PC_FIRST;
 }
 
+bool pc_table_entry(uint32_t index, struct pc_entry *entry)
+{
+	uint64_t word;
+
+	if (index >= __atomic_load_n(&pc_fresh.made, __ATOMIC_ACQUIRE))
+		return false;
+	word = *id_word(index);
+	entry->id = index + TRACE_PC_FIRST;
+	entry->pc = (uintptr_t)(word >> 8);
+	entry->flags = (uint32_t)(word & 0xff);
+	return true;
+}
+
 bool pc_table_take_fresh(struct pc_entry *entry)
 {
 	uint32_t index = __atomic_load_n(&pc_fresh.taken, __ATOMIC_RELAXED);

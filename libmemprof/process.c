@@ -21,6 +21,7 @@
 #include "event_buffer.h"
 #include "log.h"
 #include "losses.h"
+#include "module_names.h"
 #include "modules.h"
 #include "os.h"
 #include "owner_lock.h"
@@ -148,6 +149,7 @@ static bool furnish(int fd)
 		trace_writer_open(fd, process.path, settings_get()->max_trace_bytes);
 		companion_open(process.path, identity, process.temporary);
 		modules_restart();
+		module_names_restart();
 		done = write_header(&start, records, !process.is_forked) == 0;
 		if (!done)
 			companion_unlink();
@@ -349,7 +351,8 @@ size_t process_state_image_text(char *out, size_t room)
 /* A piece of lane 0, which has no slot: what concerns the whole process. It has
  * dropped nothing itself: what others did is in their pieces, and by cause in
  * the LOST records. */
-static bool write_lane_0(const uint8_t *records, size_t bytes)
+static bool write_piece(const uint8_t *records, size_t bytes,
+			int (*put)(struct trace_piece *, const uint8_t *, uint64_t *))
 {
 	struct trace_piece piece = {
 		.magic = TRACE_PIECE_MAGIC,
@@ -364,7 +367,24 @@ static bool write_lane_0(const uint8_t *records, size_t bytes)
 	piece.mono_ns = now.mono_ns;
 	piece.real_ns = now.real_ns;
 	piece.word = (uint64_t)++process.end_count << 32 | bytes;
-	return trace_writer_put_beyond(&piece, records, &place) == 0;
+	return put(&piece, records, &place) == 0;
+}
+
+static bool write_lane_0(const uint8_t *records, size_t bytes)
+{
+	return write_piece(records, bytes, trace_writer_put_beyond);
+}
+
+/* Names are a comfort: they stay within the limit of the trace, and where they
+ * can't be written the pieces are numbered without a gap. */
+static bool write_names(const uint8_t *records, size_t bytes)
+{
+	uint32_t count = process.end_count;
+
+	if (!trace_writer_is_full() && write_piece(records, bytes, trace_writer_put))
+		return true;
+	process.end_count = count;
+	return false;
 }
 
 static bool write_end(enum trace_end kind)
@@ -388,6 +408,7 @@ static void fold(enum trace_end kind)
 	 * either in the slots that we read below, or seen to by themselves. */
 	if (kind != TRACE_END_EXEC)
 		__atomic_store_n(&event_buffer_is_late, 1, __ATOMIC_SEQ_CST);
+	module_names_store(write_names);
 	is_complete = pieces_fold();
 	is_complete &= write_end(kind);
 	__atomic_store_n(&control_shared->ended, is_complete, __ATOMIC_RELEASE);

@@ -90,6 +90,9 @@ struct pc_fresh {
 };
 extern struct pc_fresh pc_fresh __attribute__((visibility("hidden")));
 
+/* The place with number @index (from 0, without gaps); false: there is none yet. */
+bool pc_table_entry(uint32_t index, struct pc_entry *entry);
+
 static inline bool pc_table_has_fresh(void)
 {
 	return __atomic_load_n(&pc_fresh.made, __ATOMIC_RELAXED) !=

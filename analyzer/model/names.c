@@ -4,6 +4,7 @@
 #include "model/names.h"
 
 #include "model/wrapper.h"
+#include "symbolize/perf_map.h"
 #include "symbolize/symbolizer.h"
 #include "util/memory.h"
 #include "util/strings.h"
@@ -21,6 +22,7 @@ struct member {
 	size_t pc_count;
 	uint8_t *seen;             /* by node: its way outwards is wanted */
 	size_t node_count;
+	struct perf_map *map;      /* of generated code; made when first needed */
 };
 
 struct arena {
@@ -137,6 +139,71 @@ static void marks_init(struct names *names)
 	}
 }
 
+/* ---- names that traces keep ---- */
+
+static struct symbolizer_module symbolizer_module_of(const struct trace_module *m)
+{
+	return (struct symbolizer_module){ .path = m->path,
+					   .build_id = m->build_id,
+					   .build_id_bytes = m->build_id_bytes,
+					   .file_bytes = m->file_bytes,
+					   .mtime_ns = m->mtime_ns };
+}
+
+/* Whose names? The newest module there then, if its build-id is that one. */
+static const struct trace_module *module_of_names(const struct trace *trace,
+						  const struct trace_names *kept)
+{
+	const struct trace_module *found = NULL;
+
+	for (size_t i = 0; i < trace->module_count; i++) {
+		const struct trace_module *module = &trace->modules[i];
+
+		if (module->start == kept->module_start &&
+		    module->build_id_bytes == kept->build_id_bytes &&
+		    !memcmp(module->build_id, kept->build_id, kept->build_id_bytes) &&
+		    (!found || module->first_ns <= kept->time_ns))
+			found = module;
+	}
+	return found;
+}
+
+static void give_saved_names(struct names *names, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->names_count; i++) {
+		const struct trace_names *kept = &trace->names[i];
+		const struct trace_module *found = module_of_names(trace, kept);
+		struct symbolizer_module module;
+
+		if (!found)
+			continue;
+		module = symbolizer_module_of(found);
+		symbolizer_add_saved(names->symbolizer, &module, kept->form, kept->part,
+				     kept->parts, kept->bytes, kept->byte_count, NULL);
+	}
+}
+
+/* What the trace keeps counts; else the compiler's file, if it is still there. */
+static struct perf_map *map_of(struct member *member)
+{
+	const struct trace *trace = member->trace;
+	bool is_kept = false;
+
+	if (member->map)
+		return member->map;
+	member->map = perf_map_new();
+	for (size_t i = 0; i < trace->names_count; i++) {
+		if (trace->names[i].form != TRACE_NAMES_MAP)
+			continue;
+		perf_map_add(member->map, (const char *)trace->names[i].bytes,
+			     trace->names[i].byte_count);
+		is_kept = true;
+	}
+	if (!is_kept)
+		perf_map_add_file(member->map, trace->info.pid, trace->info.start_unix_ns);
+	return member->map;
+}
+
 /* ---- making ---- */
 
 struct names *names_new(const struct trace_set *set, const struct query *query)
@@ -153,8 +220,11 @@ struct names *names_new(const struct trace_set *set, const struct query *query)
 	names->symbolizer = symbolizer_new(&options);
 	names->count = set->count;
 	names->members = memory_zeroed(set->count, sizeof(*names->members));
-	for (size_t i = 0; i < set->count; i++)
+	for (size_t i = 0; i < set->count; i++) {
 		names->members[i].trace = set->members[i].trace;
+		if (names->symbolizer)
+			give_saved_names(names, names->members[i].trace);
+	}
 	marks_init(names);
 	return names;
 }
@@ -167,6 +237,7 @@ void names_free(struct names *names)
 		free(names->members[i].places);
 		free(names->members[i].pcs);
 		free(names->members[i].seen);
+		perf_map_free(names->members[i].map);
 	}
 	for (size_t i = 0; i < names->arena.count; i++)
 		free(names->arena.blocks[i]);
@@ -256,6 +327,15 @@ static const struct trace_module *module_of(const struct trace *trace, const str
 		       NULL;
 }
 
+/* Code that lies in no module was generated: its compiler may have named it. */
+static const char *generated_name(struct names *names, struct member *member,
+				  const struct trace_pc *pc, const struct trace_module *module)
+{
+	if (module || (pc->flags & TRACE_PC_UNDEFINED))
+		return NULL;
+	return strings_intern(&names->strings, perf_map_find(map_of(member), lookup_address(pc)));
+}
+
 static void place_without_names(struct names *names, struct member *member, uint32_t index)
 {
 	const struct trace_pc *pc = &member->trace->pcs[index];
@@ -263,6 +343,7 @@ static void place_without_names(struct names *names, struct member *member, uint
 	struct profile_frame *frame = arena_take(&names->arena, sizeof(*frame));
 
 	*frame = (struct profile_frame){
+		.function = generated_name(names, member, pc, module),
 		.module = module ? strings_intern(&names->strings, module->path) : NULL,
 		.module_offset = lookup_address(pc) - (module ? module->bias : 0),
 	};
@@ -299,11 +380,7 @@ static void place_with_names(struct names *names, const struct place *place,
 static int batch_resolve(struct names *names, const struct module_batch *batch, struct error *err)
 {
 	const struct trace_module *m = batch->module;
-	struct symbolizer_module module = { .path = m->path,
-					    .build_id = m->build_id,
-					    .build_id_bytes = m->build_id_bytes,
-					    .file_bytes = m->file_bytes,
-					    .mtime_ns = m->mtime_ns };
+	struct symbolizer_module module = symbolizer_module_of(m);
 	uint64_t *addresses = memory_zeroed(batch->count, sizeof(*addresses));
 	struct symbol_frames *frames = memory_zeroed(batch->count, sizeof(*frames));
 	int status = 0;

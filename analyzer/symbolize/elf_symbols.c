@@ -92,6 +92,22 @@ void elf_symbols_add(struct elf_symbols *symbols, Elf *elf)
 	}
 }
 
+void elf_symbols_add_one(struct elf_symbols *symbols, uint64_t value, uint64_t size,
+			 uint8_t binding, const char *name, size_t name_bytes)
+{
+	struct elf_symbol symbol = { .start = value, .end = value + size, .binding = binding,
+				     .is_own = 1 };
+	char *copy;
+
+	if (symbol.end < symbol.start)
+		return;
+	copy = reader_realloc(NULL, name_bytes + 1);
+	memcpy(copy, name, name_bytes);
+	copy[name_bytes] = 0;
+	symbol.name = copy;
+	add_symbol(symbols, symbol);
+}
+
 /* ---- the procedure linkage table ------------------------------------------- */
 
 struct slot {

@@ -30,6 +30,9 @@ struct elf_symbols {
  * then elf_symbols_sort once. The files stay open while names are used. */
 void elf_symbols_add(struct elf_symbols *symbols, Elf *elf);
 void elf_symbols_add_plt(struct elf_symbols *symbols, Elf *elf);
+/* Adds one; @name is copied (@name_bytes of it). */
+void elf_symbols_add_one(struct elf_symbols *symbols, uint64_t value, uint64_t size,
+			 uint8_t binding, const char *name, size_t name_bytes);
 void elf_symbols_sort(struct elf_symbols *symbols);
 void elf_symbols_release(struct elf_symbols *symbols);
 

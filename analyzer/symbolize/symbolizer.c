@@ -5,7 +5,9 @@
  */
 #include "symbolize/symbolizer.h"
 
+#include "memprof/trace_format.h"
 #include "symbolize/demangle.h"
+#include "symbolize/saved_names.h"
 #include "symbolize/symbol_answer.h"
 #include "symbolize/symbol_cache.h"
 #include "symbolize/symbol_reader.h"
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 /* An answer, with its frames in the form that callers see. */
 struct answered {
@@ -31,6 +34,8 @@ struct module {
 	unsigned build_id_bytes;
 	uint64_t file_bytes, mtime_ns;
 	struct answered *answers;
+	struct saved_names saved;      /* symbols kept in a trace */
+	struct answered *saved_answers;/* frames kept in a trace, but not from DWARF */
 	bool cache_was_asked;
 	enum symbolizer_source source;
 	char words[256];               /* when the reader failed */
@@ -95,6 +100,16 @@ static void answered_free(struct answered *answered)
 	free(answered);
 }
 
+static void answers_free(struct answered *list)
+{
+	while (list) {
+		struct answered *next = list->next;
+
+		answered_free(list);
+		list = next;
+	}
+}
+
 /* ---- frames as callers see them ------------------------------------------------- */
 
 static const char *string_of(const struct symbol_answer *answer, uint32_t offset)
@@ -141,9 +156,9 @@ static bool make_frames(struct answered *answered, const struct symbolizer_optio
 	return true;
 }
 
-/* Makes @block (taken over) one of the module's answers. */
-static int add_answer(struct symbolizer *symbolizer, struct module *module, void *block,
-		      size_t bytes, struct error *err)
+/* Makes @block (taken over) one of the module's answers, in @list. */
+static int add_answer_to(struct symbolizer *symbolizer, const struct module *module,
+			 struct answered **list, void *block, size_t bytes, struct error *err)
 {
 	struct answered *answered = calloc(1, sizeof(*answered));
 
@@ -161,9 +176,15 @@ static int add_answer(struct symbolizer *symbolizer, struct module *module, void
 		answered_free(answered);
 		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
 	}
-	answered->next = module->answers;
-	module->answers = answered;
+	answered->next = *list;
+	*list = answered;
 	return 0;
+}
+
+static int add_answer(struct symbolizer *symbolizer, struct module *module, void *block,
+		      size_t bytes, struct error *err)
+{
+	return add_answer_to(symbolizer, module, &module->answers, block, bytes, err);
 }
 
 /* ---- asking ----------------------------------------------------------------------- */
@@ -382,13 +403,10 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	while ((module = symbolizer->modules)) {
-		struct answered *answered;
-
 		symbolizer->modules = module->next;
-		while ((answered = module->answers)) {
-			module->answers = answered->next;
-			answered_free(answered);
-		}
+		answers_free(module->answers);
+		answers_free(module->saved_answers);
+		saved_names_release(&module->saved);
 		free(module->path);
 		free(module);
 	}
@@ -425,6 +443,99 @@ static void say_source(struct symbolizer_module_report *report, const struct mod
 	}
 }
 
+/* ---- names kept in the trace ---------------------------------------------------------- */
+
+int symbolizer_add_saved(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+			 uint32_t form, uint32_t part, uint32_t parts, const uint8_t *bytes,
+			 size_t count, struct error *err)
+{
+	struct module *known = module_of(symbolizer, module);
+	struct symbol_answer answer;
+	size_t block_bytes;
+	void *block;
+	int ret;
+
+	if (!known)
+		return error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
+	if (form == TRACE_NAMES_SYMBOLS)
+		saved_names_add_symbols(&known->saved, bytes, count);
+	if (form != TRACE_NAMES_FRAMES)
+		return 0;
+	block = saved_names_add_frames(&known->saved, part, parts, bytes, count, &block_bytes);
+	if (!block || !symbol_answer_open(&answer, block, block_bytes)) {
+		free(block);
+		return 0;
+	}
+	ret = add_answer_to(symbolizer, known,
+			    answer.header->source == SYMBOLIZER_DWARF ? &known->answers :
+									 &known->saved_answers,
+			    block, block_bytes, err);
+	return ret == ERROR_FORMAT ? 0 : ret;
+}
+
+/* Adds what is kept of @address; false: nothing is. */
+static bool add_saved_address(struct answer_builder *builder, struct module *module,
+			      uint64_t address)
+{
+	struct answer_frame frame = { 0 };
+	const char *name;
+	char *readable;
+
+	for (const struct answered *at = module->saved_answers; at; at = at->next) {
+		size_t index = symbol_answer_find(&at->answer, address);
+
+		if (index == SIZE_MAX)
+			continue;
+		answer_builder_copy(builder, &at->answer, index);
+		return true;
+	}
+	name = saved_names_find(&module->saved, address);
+	if (!name)
+		return false;
+	readable = demangle(name);
+	frame.linkage_name = answer_builder_intern(builder, name);
+	frame.function = answer_builder_intern(builder, readable ? readable : name);
+	free(readable);
+	answer_builder_address(builder, address);
+	answer_builder_frame(builder, &frame);
+	return true;
+}
+
+/* An answer about those of @list (sorted here) that the trace keeps names of. */
+static int learn_saved(struct symbolizer *symbolizer, struct module *module, uint64_t *list,
+		       size_t count, struct error *err)
+{
+	const struct answer_header *files = module->answers ? module->answers->answer.header : NULL;
+	struct answer_builder builder;
+	char words[256] = "";
+	size_t bytes, found = 0;
+	void *block;
+
+	answer_builder_init(&builder);
+	count = sort_and_unite(list, count);
+	for (size_t i = 0; i < count; i++)
+		found += add_saved_address(&builder, module, list[i]);
+	if (files)
+		snprintf(words, sizeof(words), "%.200s", module->answers->answer.strings + files->words);
+	block = found ? answer_builder_pack(&builder, SYMBOLIZER_SAVED, "", words, &bytes) : NULL;
+	answer_builder_release(&builder);
+	return block ? add_answer(symbolizer, module, block, bytes, err) : 0;
+}
+
+/* Collects the addresses of @frames without a function. */
+static size_t list_unnamed(const struct symbol_frames *frames, const uint64_t *addresses,
+			   uint64_t bias, size_t count, uint64_t *list)
+{
+	size_t unnamed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!frames[i].frames[frames[i].count - 1]->function)
+			list[unnamed++] = addresses[i] - bias;
+	return unnamed;
+}
+
+/* ---- the interface --------------------------------------------------------------------- */
+
 /* Fills @frames with what is known; the addresses of the others go to @list,
  * whose length is returned. */
 static size_t fill_frames(struct symbolizer *symbolizer, const struct module *module,
@@ -456,10 +567,16 @@ static int learn_and_fill(struct symbolizer *symbolizer, struct module *known,
 	if (ret)
 		return ret;
 	unknown = fill_frames(symbolizer, known, addresses, module->bias, count, frames, list);
-	if (!unknown)
-		return 0;
-	ret = ask_files(symbolizer, known, &query, list, unknown, err);
-	if (!ret)
+	if (unknown)
+		ret = ask_files(symbolizer, known, &query, list, unknown, err);
+	if (unknown && !ret)
+		fill_frames(symbolizer, known, addresses, module->bias, count, frames, list);
+	if (ret || (!known->saved_answers && !known->saved.symbols.count))
+		return ret;
+	unknown = list_unnamed(frames, addresses, module->bias, count, list);
+	if (unknown)
+		ret = learn_saved(symbolizer, known, list, unknown, err);
+	if (unknown && !ret)
 		fill_frames(symbolizer, known, addresses, module->bias, count, frames, list);
 	return ret;
 }
@@ -487,6 +604,91 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_mo
 		count_frames(report, &frames[i]);
 	say_source(report, known);
 	return 0;
+}
+
+/* ---- packing for a trace ----------------------------------------------------------------- */
+
+static bool add_known_address(struct answer_builder *builder, const struct module *module,
+			      uint64_t address)
+{
+	for (const struct answered *at = module->answers; at; at = at->next) {
+		size_t index = symbol_answer_find(&at->answer, address);
+
+		if (index == SIZE_MAX)
+			continue;
+		answer_builder_copy(builder, &at->answer, index);
+		return true;
+	}
+	return false;
+}
+
+/* Of several answers the best source counts: it says how they are to be used. */
+static uint32_t best_source(const struct module *module)
+{
+	uint32_t best = SYMBOLIZER_NOTHING;
+
+	for (const struct answered *at = module->answers; at; at = at->next)
+		if (at->answer.header->source > best && at->answer.header->source != SYMBOLIZER_SAVED)
+			best = at->answer.header->source;
+	return best;
+}
+
+static int compress(const void *block, size_t block_bytes, uint8_t **packed, size_t *bytes)
+{
+	size_t room = ZSTD_compressBound(block_bytes), got;
+
+	*packed = malloc(room);
+	if (!*packed)
+		return ERROR_MEMORY;
+	got = ZSTD_compress(*packed, room, block, block_bytes, 9);
+	if (ZSTD_isError(got)) {
+		free(*packed);
+		*packed = NULL;
+		return ERROR_MEMORY;
+	}
+	*bytes = got;
+	return 0;
+}
+
+static int pack_known(const struct module *module, uint64_t *list, size_t count, uint8_t **packed,
+		      size_t *bytes)
+{
+	struct answer_builder builder;
+	size_t block_bytes;
+	void *block;
+	int ret;
+
+	answer_builder_init(&builder);
+	count = sort_and_unite(list, count);
+	for (size_t i = 0; i < count; i++)
+		add_known_address(&builder, module, list[i]);
+	block = answer_builder_pack(&builder, best_source(module), "", "", &block_bytes);
+	answer_builder_release(&builder);
+	ret = block ? compress(block, block_bytes, packed, bytes) : ERROR_MEMORY;
+	free(block);
+	return ret;
+}
+
+int symbolizer_pack(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+		    const uint64_t *addresses, size_t count, uint8_t **packed, size_t *bytes,
+		    struct error *err)
+{
+	struct symbol_frames *frames = calloc(count + 1, sizeof(*frames));
+	uint64_t *list = calloc(count + 1, sizeof(*list));
+	int ret = ERROR_MEMORY;
+
+	*packed = NULL;
+	if (frames && list)
+		ret = symbolizer_resolve(symbolizer, module, addresses, count, frames, NULL, err);
+	for (size_t i = 0; !ret && i < count; i++)
+		list[i] = addresses[i] - module->bias;
+	if (!ret)
+		ret = pack_known(module_of(symbolizer, module), list, count, packed, bytes);
+	free(frames);
+	free(list);
+	if (ret == ERROR_MEMORY)
+		error_set(err, ERROR_MEMORY, module->path, ERROR_NO_OFFSET, "out of memory");
+	return ret;
 }
 
 /* ---- comparing two readers ----------------------------------------------------------- */

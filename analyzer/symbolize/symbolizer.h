@@ -51,6 +51,7 @@ struct symbolizer_options {
 enum symbolizer_source {      /* what a module's names came from */
 	SYMBOLIZER_NOTHING, SYMBOLIZER_UNREADABLE, SYMBOLIZER_CHANGED, SYMBOLIZER_MISSING,
 	SYMBOLIZER_DYNAMIC_SYMBOLS, SYMBOLIZER_SYMBOLS, SYMBOLIZER_DWARF,
+	SYMBOLIZER_SAVED,          /* kept in the trace; the files gave none */
 };
 
 struct symbolizer_module_report {
@@ -82,6 +83,23 @@ void symbolizer_free(struct symbolizer *symbolizer);
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct symbolizer_module *module,
 		       const uint64_t *addresses, size_t count, struct symbol_frames *frames,
 		       struct symbolizer_module_report *report, struct error *err);
+
+/*
+ * Takes names of @module that a trace keeps: one MODULE_NAMES record (form, part
+ * and parts as in trace_format.h). They are used where the files tell nothing,
+ * or, if they came from DWARF, in place of the files. Damage is passed over.
+ */
+int symbolizer_add_saved(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+			 uint32_t form, uint32_t part, uint32_t parts, const uint8_t *bytes,
+			 size_t count, struct error *err);
+
+/*
+ * What is known of @addresses of @module (resolved here if need be), packed to be
+ * kept in a trace: FRAMES, one zstd frame to be cut into parts. For free().
+ */
+int symbolizer_pack(struct symbolizer *symbolizer, const struct symbolizer_module *module,
+		    const uint64_t *addresses, size_t count, uint8_t **packed, size_t *bytes,
+		    struct error *err);
 
 /* As symbolizer_resolve, but compares what is told with what libdwarf says. */
 int symbolizer_check(struct symbolizer *symbolizer, const struct symbolizer_module *module,

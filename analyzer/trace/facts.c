@@ -256,6 +256,28 @@ static void take_module(struct scan *scan, struct cursor *payload)
 	trace->modules[trace->module_count++] = module;
 }
 
+static void take_module_names(struct scan *scan, struct cursor *payload)
+{
+	struct trace *trace = &scan->reader->trace;
+	struct trace_names names = {.module_start = cursor_varint(payload)};
+	size_t id_bytes;
+
+	names.time_ns = scan->clock;
+	names.build_id = cursor_string(payload, &id_bytes);
+	names.build_id_bytes = (unsigned)id_bytes;
+	names.part = (uint32_t)cursor_varint(payload);
+	names.parts = (uint32_t)cursor_varint(payload);
+	names.form = (uint32_t)cursor_varint(payload);
+	if (payload->is_broken)
+		return;
+	names.byte_count = cursor_left(payload);
+	names.build_id = (uint8_t *)string_arena_copy(&scan->reader->strings, names.build_id, id_bytes);
+	names.bytes = (uint8_t *)string_arena_copy(&scan->reader->strings, payload->at,
+						   names.byte_count);
+	MEMORY_ROOM(trace->names, trace->names_count);
+	trace->names[trace->names_count++] = names;
+}
+
 static void take_module_gone(struct scan *scan, struct cursor *payload)
 {
 	struct reader *reader = scan->reader;
@@ -463,6 +485,7 @@ static const take_record takers[] = {
 	[TRACE_KIND_SCOPE_BEGIN] = take_scope,
 	[TRACE_KIND_END] = take_end,
 	[TRACE_KIND_CLOCK] = take_clock,
+	[TRACE_KIND_MODULE_NAMES] = take_module_names,
 };
 
 #define TAKERS (sizeof(takers) / sizeof(takers[0]))

@@ -247,6 +247,8 @@ static void finish_marks(struct reader *reader)
 	for (size_t i = 0; i < trace->mark_count; i++)
 		if (trace->marks[i].kind == TRACE_MARK_SNAPSHOT)
 			trace->marks[i].number = ++snapshots;
+	for (size_t i = 0; i < trace->names_count; i++)
+		trace->names[i].time_ns = to_ns(reader, trace->names[i].time_ns);
 	for (size_t i = 0; i < trace->reading_count; i++)
 		trace->readings[i].time_ns = to_ns(reader, trace->readings[i].time_ns);
 	sort(trace->readings, trace->reading_count, sizeof(*trace->readings), compare_readings);
@@ -383,6 +385,7 @@ void trace_close(struct trace *trace)
 	free(reader->gone);
 	free(reader->lane_events);
 	free(trace->modules);
+	free(trace->names);
 	free(trace->pcs);
 	free(trace->threads);
 	free(trace->marks);

@@ -67,6 +67,17 @@ struct trace_marker {
 	bool from_outside;
 };
 
+/* Names kept in the trace, see enum trace_names_form; @bytes as they are written. */
+struct trace_names {
+	uint64_t module_start;     /* 0: of generated code */
+	uint64_t time_ns;
+	const uint8_t *build_id;
+	unsigned build_id_bytes;
+	uint32_t part, parts, form;
+	const uint8_t *bytes;
+	size_t byte_count;
+};
+
 struct trace_reading {
 	uint64_t time_ns, resident, shared, virtual_bytes, mapped;
 };
@@ -110,6 +121,7 @@ struct trace {
 	struct trace_thread *threads;   size_t thread_count;
 	struct trace_marker *marks;     size_t mark_count;
 	struct trace_reading *readings; size_t reading_count;
+	struct trace_names *names;      size_t names_count;
 	struct trace_fault *faults;     size_t fault_count;
 	struct trace_loss_count *losses;size_t loss_count;
 	const char **scopes;            size_t scope_count; /* index 0: "" = none */

@@ -242,9 +242,33 @@ enum trace_kind {
 				      * debug builds only */
 	TRACE_KIND_USABLE = 21,      /* v requested, v usable: what the allocator gives */
 	TRACE_KIND_SMAPS = 22,       /* v real_ns, b text of smaps or smaps_rollup, zstd */
-	TRACE_KIND_MODULE_NAMES = 23,/* v module start, s build-id, v part, v parts, b symbols */
+	TRACE_KIND_MODULE_NAMES = 23,/* v module start, s build-id, v part, v parts,
+				      * v enum trace_names_form, b names */
 	TRACE_KIND_LANE_TOTALS = 24, /* v allocations, v frees seen by this lane in the piece so
 				      * far: lets a reader check itself (debug builds only) */
+};
+
+/*
+ * Names of functions, kept for when the module's file is gone. `part` and
+ * `parts` count the records that hold one thing.
+ *
+ *	SYMBOLS  complete in itself (part 0 of 1): rows of
+ *	           zigzag varint  value - value of the row before (first: - 0), the
+ *	                          address in the file's terms
+ *	           varint         size in bytes
+ *	           u8             ELF binding: 0 local, 1 global, 2 weak
+ *	           s              linkage name
+ *	         Several records of one module add up.
+ *	FRAMES   the parts in order are one zstd frame; in it is what an analyzer
+ *	         found out about addresses of this module: functions, inlined calls,
+ *	         files and lines, in its own format (unknown ones are skipped)
+ *	MAP      of generated code (module start 0): text as in /tmp/perf-PID.map,
+ *	         whole lines in each record; a later line overrides earlier ones
+ */
+enum trace_names_form {
+	TRACE_NAMES_SYMBOLS = 1,
+	TRACE_NAMES_FRAMES = 2,
+	TRACE_NAMES_MAP = 3,
 };
 
 enum trace_pc_flag {
