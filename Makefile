@@ -98,8 +98,8 @@ UNIT_ASAN := $(filter-out $(UNIT_PLAIN),$(UNIT_SRC))
 ASAN_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
 TSAN_FLAGS := -O1 -g -fsanitize=thread
 
-# unit_flavour NAME,FLAGS,TESTS
-define unit_flavour
+# unit_objects NAME,FLAGS: the objects of both halves once more
+define unit_objects
 $(B)/$(1)/libmemprof/%.o: libmemprof/%.c
 	$$(call say,'CC $(1)',$$<)
 	@mkdir -p $$(@D)
@@ -108,18 +108,22 @@ $(B)/$(1)/analyzer/%.o: analyzer/%.c
 	$$(call say,'CC $(1)',$$<)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(CPPFLAGS) $$(ANA_CFLAGS) $(2) -MMD -MP -c -o $$@ $$< $$(call hide_libdwarf,$$@)
+-include $(patsubst %.c,$(B)/$(1)/%.d,$(LIB_SRC) $(ANA_SRC))
+endef
+
+# unit_flavour NAME,FLAGS,TESTS,FOLDER OF OBJECTS
+define unit_flavour
 $(B)/$(1)/test/%.o: test/unit/%.c
 	$$(call say,'CC $(1)',$$<)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(CPPFLAGS) $$(UNIT_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
-$(B)/$(1)/library.a: $(patsubst %.c,$(B)/$(1)/%.o,$(filter-out libmemprof/interpose.c,$(LIB_SRC)))
-$(B)/$(1)/analyzer.a: $(patsubst %.c,$(B)/$(1)/%.o,$(ANA_SRC))
+$(B)/$(1)/library.a: $(patsubst %.c,$(4)/%.o,$(filter-out libmemprof/interpose.c,$(LIB_SRC)))
+$(B)/$(1)/analyzer.a: $(patsubst %.c,$(4)/%.o,$(ANA_SRC))
 $(B)/$(1)/helpers.a: $(patsubst test/unit/%.c,$(B)/$(1)/test/%.o,$(UNIT_HELPER))
 $(B)/$(1)/library.a $(B)/$(1)/analyzer.a $(B)/$(1)/helpers.a:
 	@mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 $(foreach test,$(3),$(call unit_program,$(1),$(2),$(test:test/unit/%.c=%),$(test)))
--include $(patsubst %.c,$(B)/$(1)/%.d,$(LIB_SRC) $(ANA_SRC))
 -include $(patsubst test/unit/%.c,$(B)/$(1)/test/%.d,$(UNIT_SRC) $(UNIT_HELPER))
 endef
 
@@ -133,9 +137,11 @@ $(B)/$(1)/$(3): $(B)/$(1)/test/$(3).o $(B)/$(1)/helpers.a \
 	$$(Q)$$(CC) $(2) $$(LDFLAGS) -o $$@ -Wl,--start-group $$^ -Wl,--end-group -lcmocka $$(ANA_LIBS)
 endef
 
-$(eval $(call unit_flavour,plain,-O2 -g,$(UNIT_PLAIN)))
-$(eval $(call unit_flavour,asan,$(ASAN_FLAGS),$(UNIT_ASAN)))
-$(eval $(call unit_flavour,tsan,$(TSAN_FLAGS),$(UNIT_TSAN)))
+$(eval $(call unit_objects,asan,$(ASAN_FLAGS)))
+$(eval $(call unit_objects,tsan,$(TSAN_FLAGS)))
+$(eval $(call unit_flavour,plain,-O2 -g,$(UNIT_PLAIN),$(B)))
+$(eval $(call unit_flavour,asan,$(ASAN_FLAGS),$(UNIT_ASAN),$(B)/asan))
+$(eval $(call unit_flavour,tsan,$(TSAN_FLAGS),$(UNIT_TSAN),$(B)/tsan))
 
 UNIT_PROGRAMS := $(UNIT_ASAN:test/unit/%.c=$(B)/asan/%) $(UNIT_PLAIN:test/unit/%.c=$(B)/plain/%) \
 	$(UNIT_TSAN:test/unit/%.c=$(B)/tsan/%)
