@@ -233,6 +233,31 @@ unit-programs: $(call chosen,$(UNIT_PROGRAMS))
 test-programs: all examples unit-programs $(PROGRAMS) $(BENCH_PROGRAMS)
 .PHONY: check check-long unit integration unit-programs test-programs
 
+# ---- fuzzing ------------------------------------------------------------------------
+# test/fuzz/fuzz_X.c with its corpus test/fuzz/corpus/X; what is found goes to $(B)/fuzz/X.
+FUZZ := $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c))
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_SECONDS ?= 60
+
+$(B)/fuzz/obj/%.o: %.c
+	$(call say,'CC fuzz',$<)
+	@mkdir -p $(@D)
+	$(Q)clang $(CPPFLAGS) $(ANA_CFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $< $(call hide_libdwarf,$@)
+$(B)/fuzz/fuzz_%: $(B)/fuzz/obj/test/fuzz/fuzz_%.o $(ANA_SRC:%.c=$(B)/fuzz/obj/%.o)
+	$(call say,'LINK fuzz',$@)
+	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $< \
+		$(filter-out %/main.o,$(ANA_SRC:%.c=$(B)/fuzz/obj/%.o)) $(ANA_LIBS)
+
+fuzz: ## fuzz each reader of foreign data for FUZZ_SECONDS=60 (ONLY=word chooses)
+	$(Q)test/setup build check
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) $(patsubst %,$(B)/fuzz/fuzz_%,$(call chosen,$(FUZZ)))
+	$(Q)set -e; for target in $(call chosen,$(FUZZ)); do \
+		mkdir -p $(B)/fuzz/$$target/new; \
+		$(B)/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix=$(B)/fuzz/$$target/ $(B)/fuzz/$$target/new test/fuzz/corpus/$$target; done
+.PHONY: fuzz
+.SECONDARY:
+
 # ---- installing -----------------------------------------------------------------
 # bin/ the commands, lib/memprof/ the library (found from there by `memprof run`),
 # include/memprof/memprof.h and its .pc file, man pages, JSON schemas, completions.
