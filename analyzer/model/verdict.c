@@ -4,6 +4,8 @@
  */
 #include "model/verdict.h"
 
+#include <math.h>
+
 const char *const verdict_names[] = {
 	"unknown", "leak suspect", "growing", "plateau", "churn", "one-time", NULL,
 };
@@ -13,8 +15,11 @@ const char *const program_verdict_names[] = {
 
 /* Below so many samples a sampled site's curve says nothing. */
 #define SAMPLES_MIN 30
+#define STAYED_SAMPLES_MIN 30
+#define HIDDEN_RISE_MAX 0.3
 #define LAST_THIRD (CURVE_BUCKETS * 2 / 3)
 #define RISE_SHARE 0.05
+#define RISE_CARRIED 0.2 /* of the rise: by how much the mean must rise with it */
 #define OLD_BLOCKS_MIN 8
 
 static double highest(const struct curve *curve, unsigned from, unsigned to)
@@ -60,11 +65,42 @@ static void standing_times(const struct curve *curve, unsigned *at_end, unsigned
 	*at_end = CURVE_BUCKETS - 1 - last;
 }
 
+static double mean(const struct curve *curve, unsigned from, unsigned to)
+{
+	double sum = 0;
+	unsigned i;
+
+	for (i = from; i < to; i++)
+		sum += curve->live[i];
+	return sum / (to - from);
+}
+
+/* One standard error of a live value near the peak: so many samples of the mean
+ * weight are behind it, and the variance of their number is that number. */
+static double noise_bytes(const struct curve *curve)
+{
+	if (!curve->sampled || curve->samples <= 0)
+		return 0;
+	return sqrt(curve_peak_bytes(curve) * curve->allocated_bytes / curve->samples);
+}
+
+/* A single high value, or chance, raises the highest but not the mean: that of the
+ * last third above that of the middle one. */
+static bool is_carried(const struct curve *curve)
+{
+	double risen = mean(curve, LAST_THIRD, CURVE_BUCKETS) -
+		       mean(curve, LAST_THIRD / 2, LAST_THIRD);
+
+	return risen >= RISE_CARRIED * curve_rise_bytes(curve) && risen > 2 * noise_bytes(curve);
+}
+
 bool curve_rises(const struct curve *curve)
 {
 	unsigned at_end, longest;
 
-	if (curve_rise_bytes(curve) <= RISE_SHARE * curve_peak_bytes(curve))
+	if (curve_rise_bytes(curve) <=
+		    RISE_SHARE * curve_peak_bytes(curve) + 3 * noise_bytes(curve) ||
+	    !is_carried(curve))
 		return false;
 	standing_times(curve, &at_end, &longest);
 	if (at_end >= CURVE_BUCKETS / 4)
@@ -138,6 +174,21 @@ static bool is_churn(const struct curve *curve)
 	       curve->freed_young_count > 0.5 * curve->allocated_count;
 }
 
+/* Sampled, and blocks that stayed are too few to say that none are lost. */
+static bool may_lose(const struct curve *curve)
+{
+	double weight = curve->samples > 0 ? curve->allocated_bytes / curve->samples : 0;
+
+	return curve->sampled && stayed_bytes(curve) > 0 &&
+	       stayed_bytes(curve) < STAYED_SAMPLES_MIN * weight;
+}
+
+/* Sampled, and the noise would hide a rise that mattered. */
+static bool may_rise(const struct curve *curve)
+{
+	return 3 * noise_bytes(curve) > HIDDEN_RISE_MAX * curve_peak_bytes(curve);
+}
+
 static bool is_anything(const struct curve *curve)
 {
 	(void)curve;
@@ -150,7 +201,8 @@ static const struct site_rule {
 } site_rules[] = {
 	{ VERDICT_UNKNOWN, is_unknown },   { VERDICT_ONE_TIME, is_one_time },
 	{ VERDICT_LEAK, is_leak },         { VERDICT_GROWING, curve_rises },
-	{ VERDICT_CHURN, is_churn },       { VERDICT_PLATEAU, is_anything },
+	{ VERDICT_UNKNOWN, may_lose },     { VERDICT_CHURN, is_churn },
+	{ VERDICT_UNKNOWN, may_rise },     { VERDICT_PLATEAU, is_anything },
 };
 
 enum verdict verdict_of_site(const struct curve *curve)
@@ -174,6 +226,8 @@ enum program_verdict verdict_of_program(const struct curve *whole, const struct 
 				       curve_rise_bytes(leaking) > 0
 			       ? PROGRAM_RETENTION
 			       : PROGRAM_GROWTH;
+	if (may_rise(whole))
+		return PROGRAM_UNKNOWN;
 	if (whole->allocated_bytes >= 100 * curve_peak_bytes(whole))
 		return PROGRAM_CHURN;
 	return PROGRAM_PLATEAU;
