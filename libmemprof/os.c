@@ -15,6 +15,9 @@
  * enough that the kernel's table, which fork copies, stays small. */
 #define HIGH_DESCRIPTOR 900
 
+/* A call that comes back with EINTR this often is not interrupted but broken. */
+#define INTERRUPTIONS_MAX 1000
+
 bool os_is_forbidden;
 
 static size_t whole_pages(size_t bytes)
@@ -62,11 +65,12 @@ bool os_thread_exists(int tid)
 
 int os_open(const char *path, int flags, int mode)
 {
+	unsigned interruptions = 0;
 	long fd;
 
 	do
 		fd = os_call4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
-	while (fd == -EINTR);
+	while (fd == -EINTR && interruptions++ < INTERRUPTIONS_MAX);
 	return (int)fd;
 }
 
@@ -100,31 +104,15 @@ int os_close(int descriptor)
 	return (int)os_call1(SYS_close, descriptor);
 }
 
-int os_write_all(int descriptor, const void *bytes, size_t count)
-{
-	const char *at = bytes;
-
-	while (count) {
-		long done = os_call3(SYS_write, descriptor, at, count);
-
-		if (done == -EINTR)
-			continue;
-		if (done <= 0)
-			return done ? (int)done : -EIO;
-		at += done;
-		count -= (size_t)done;
-	}
-	return 0;
-}
-
 int os_pwrite_all(int descriptor, const void *bytes, size_t count, uint64_t offset)
 {
+	unsigned interruptions = 0;
 	const char *at = bytes;
 
 	while (count) {
 		long done = os_call4(SYS_pwrite64, descriptor, at, count, offset);
 
-		if (done == -EINTR)
+		if (done == -EINTR && interruptions++ < INTERRUPTIONS_MAX)
 			continue;
 		if (done <= 0)
 			return done ? (int)done : -EIO;
@@ -135,15 +123,27 @@ int os_pwrite_all(int descriptor, const void *bytes, size_t count, uint64_t offs
 	return 0;
 }
 
+long os_pwrite_two(int descriptor, const struct iovec parts[2], uint64_t offset)
+{
+	unsigned interruptions = 0;
+	long done;
+
+	do
+		done = os_call5(SYS_pwritev, descriptor, parts, 2, offset, 0);
+	while (done == -EINTR && interruptions++ < INTERRUPTIONS_MAX);
+	return done;
+}
+
 long os_pread(int descriptor, void *out, size_t count, uint64_t offset)
 {
+	unsigned interruptions = 0;
 	size_t have = 0;
 
 	while (have < count) {
 		long done = os_call4(SYS_pread64, descriptor, (char *)out + have, count - have,
 				     offset + have);
 
-		if (done == -EINTR)
+		if (done == -EINTR && interruptions++ < INTERRUPTIONS_MAX)
 			continue;
 		if (done < 0)
 			return have ? (long)have : done;
@@ -157,6 +157,7 @@ long os_pread(int descriptor, void *out, size_t count, uint64_t offset)
 long os_read_file(const char *path, char *out, size_t room)
 {
 	int fd = os_open(path, O_RDONLY | O_NOCTTY, 0);
+	unsigned interruptions = 0;
 	size_t have = 0;
 	long done = 0;
 
@@ -165,7 +166,7 @@ long os_read_file(const char *path, char *out, size_t room)
 		return fd;
 	while (have < room - 1) {
 		done = os_call3(SYS_read, fd, out + have, room - 1 - have);
-		if (done == -EINTR)
+		if (done == -EINTR && interruptions++ < INTERRUPTIONS_MAX)
 			continue;
 		if (done <= 0)
 			break;

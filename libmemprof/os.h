@@ -60,8 +60,9 @@ int os_open_high(const char *path, int flags, int mode);
 int os_close(int descriptor);
 
 /* Writes or reads everything, going on after EINTR and short counts. 0 or a
- * negative error; os_read_file: bytes read, with a zero behind them. */
-int os_write_all(int descriptor, const void *bytes, size_t count);
+ * negative error; os_read_file: bytes read, with a zero behind them; os_pwrite_two
+ * writes once, as much as it can, and tells how much. */
+long os_pwrite_two(int descriptor, const struct iovec parts[2], uint64_t offset);
 int os_pwrite_all(int descriptor, const void *bytes, size_t count, uint64_t offset);
 long os_read_file(const char *path, char *out, size_t room);
 long os_pread(int descriptor, void *out, size_t count, uint64_t offset);

@@ -160,16 +160,6 @@ bool trace_writer_is_full(void)
 
 /* ---- writing --------------------------------------------------------------- */
 
-static long write_vector(int fd, const struct iovec *parts, uint64_t offset)
-{
-	long done;
-
-	do
-		done = os_call5(SYS_pwritev, fd, parts, 2, offset, 0);
-	while (done == -EINTR);
-	return done;
-}
-
 /* A piece that stopped half-way: without a magic it is a free unit to readers,
  * and its block is there already, so that this write needs no space. */
 static void void_header(int fd, uint64_t place)
@@ -187,7 +177,7 @@ static int write_piece(int fd, const struct trace_piece *header, const uint8_t *
 		{ (void *)header, sizeof(*header) },
 		{ (void *)records, length },
 	};
-	long done = write_vector(fd, parts, place);
+	long done = os_pwrite_two(fd, parts, place);
 	int error = 0;
 
 	if (done < 0)
