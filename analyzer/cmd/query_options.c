@@ -76,11 +76,16 @@ const struct option query_filter_options[] = {
 
 const struct option query_name_options[] = {
 	FLAG("no-inlines", 0, "don't show inlined functions", &query_request.query.no_inlines),
+	FLAG("no-demangle", 0, "names as linkers know them", &query_request.query.no_demangle),
+	FLAG("shorten", 0, "names without template arguments and parameters",
+	     &query_request.query.shorten),
 	PATTERN("wrappers", "more functions that are no call sites", wrappers),
 	FLAG("keep-wrappers", 0, "malloc's direct caller is the call site",
 	     &query_request.query.keep_wrappers),
 	TAKES("debug-dir", 0, OPTION_LIST, "DIR", "look for debug information there, too",
 	      &query_request.query.debug_dirs),
+	FLAG("debuginfod", 0, "fetch debug information from the servers in $DEBUGINFOD_URLS",
+	     &query_request.query.debuginfod),
 	TAKES("sysroot", 0, OPTION_STRING, "DIR", "programs and libraries lie below it",
 	      &query_request.query.sysroot),
 	{ 0 },

@@ -4,8 +4,7 @@
 #include "model/names.h"
 
 #include "model/wrapper.h"
-#include "symbolize/perf_map.h"
-#include "symbolize/symbolizer.h"
+#include "model/trace_names.h"
 #include "util/memory.h"
 #include "util/strings.h"
 
@@ -35,7 +34,6 @@ struct names {
 	struct symbolizer *symbolizer;
 	struct member *members;
 	size_t count;
-	const char **debug_dirs;   /* NULL-terminated */
 	struct strings strings;
 	struct arena arena;
 	struct names_pc marks[8];
@@ -139,91 +137,20 @@ static void marks_init(struct names *names)
 	}
 }
 
-/* ---- names that traces keep ---- */
-
-static struct symbolizer_module symbolizer_module_of(const struct trace_module *m)
-{
-	return (struct symbolizer_module){ .path = m->path,
-					   .build_id = m->build_id,
-					   .build_id_bytes = m->build_id_bytes,
-					   .file_bytes = m->file_bytes,
-					   .mtime_ns = m->mtime_ns };
-}
-
-/* Whose names? The newest module there then, if its build-id is that one. */
-static const struct trace_module *module_of_names(const struct trace *trace,
-						  const struct trace_names *kept)
-{
-	const struct trace_module *found = NULL;
-
-	for (size_t i = 0; i < trace->module_count; i++) {
-		const struct trace_module *module = &trace->modules[i];
-
-		if (module->start == kept->module_start &&
-		    module->build_id_bytes == kept->build_id_bytes &&
-		    !memcmp(module->build_id, kept->build_id, kept->build_id_bytes) &&
-		    (!found || module->first_ns <= kept->time_ns))
-			found = module;
-	}
-	return found;
-}
-
-static void give_saved_names(struct names *names, const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->names_count; i++) {
-		const struct trace_names *kept = &trace->names[i];
-		const struct trace_module *found = module_of_names(trace, kept);
-		struct symbolizer_module module;
-
-		if (!found)
-			continue;
-		module = symbolizer_module_of(found);
-		symbolizer_add_saved(names->symbolizer, &module, kept->form, kept->part,
-				     kept->parts, kept->bytes, kept->byte_count, NULL);
-	}
-}
-
-/* What the trace keeps counts; else the compiler's file, if it is still there. */
-static struct perf_map *map_of(struct member *member)
-{
-	const struct trace *trace = member->trace;
-	bool is_kept = false;
-
-	if (member->map)
-		return member->map;
-	member->map = perf_map_new();
-	for (size_t i = 0; i < trace->names_count; i++) {
-		if (trace->names[i].form != TRACE_NAMES_MAP)
-			continue;
-		perf_map_add(member->map, (const char *)trace->names[i].bytes,
-			     trace->names[i].byte_count);
-		is_kept = true;
-	}
-	if (!is_kept)
-		perf_map_add_file(member->map, trace->info.pid, trace->info.start_unix_ns);
-	return member->map;
-}
-
 /* ---- making ---- */
 
 struct names *names_new(const struct trace_set *set, const struct query *query)
 {
 	struct names *names = memory_zeroed(1, sizeof(*names));
-	struct symbolizer_options options = { .sysroot = query->sysroot,
-					      .no_inlines = query->no_inlines };
 
 	names->query = query;
-	names->debug_dirs = memory_zeroed(query->debug_dirs.count + 1, sizeof(char *));
-	for (size_t i = 0; i < query->debug_dirs.count; i++)
-		names->debug_dirs[i] = query->debug_dirs.items[i];
-	options.debug_dirs = names->debug_dirs;
-	names->symbolizer = symbolizer_new(&options);
+	names->symbolizer = trace_names_symbolizer(query);
 	names->count = set->count;
 	names->members = memory_zeroed(set->count, sizeof(*names->members));
 	for (size_t i = 0; i < set->count; i++) {
 		names->members[i].trace = set->members[i].trace;
 		if (names->symbolizer)
-			give_saved_names(names, names->members[i].trace);
+			trace_names_give(names->symbolizer, names->members[i].trace);
 	}
 	marks_init(names);
 	return names;
@@ -242,7 +169,6 @@ void names_free(struct names *names)
 	for (size_t i = 0; i < names->arena.count; i++)
 		free(names->arena.blocks[i]);
 	free(names->arena.blocks);
-	free(names->debug_dirs);
 	free(names->members);
 	strings_release(&names->strings);
 	if (names->symbolizer)
@@ -314,12 +240,6 @@ static bool is_same_module(const struct trace_module *a, const struct trace_modu
 	return a->file_bytes == b->file_bytes && a->mtime_ns == b->mtime_ns;
 }
 
-/* What is looked up: the byte before a return address belongs to the call. */
-static uint64_t lookup_address(const struct trace_pc *pc)
-{
-	return pc->address - !(pc->flags & TRACE_PC_EXACT);
-}
-
 static const struct trace_module *module_of(const struct trace *trace, const struct trace_pc *pc)
 {
 	return pc->module >= 0 && (size_t)pc->module < trace->module_count ?
@@ -333,7 +253,9 @@ static const char *generated_name(struct names *names, struct member *member,
 {
 	if (module || (pc->flags & TRACE_PC_UNDEFINED))
 		return NULL;
-	return strings_intern(&names->strings, perf_map_find(map_of(member), lookup_address(pc)));
+	if (!member->map)
+		member->map = trace_names_map(member->trace);
+	return strings_intern(&names->strings, perf_map_find(member->map, trace_names_address(pc)));
 }
 
 static void place_without_names(struct names *names, struct member *member, uint32_t index)
@@ -345,7 +267,7 @@ static void place_without_names(struct names *names, struct member *member, uint
 	*frame = (struct profile_frame){
 		.function = generated_name(names, member, pc, module),
 		.module = module ? strings_intern(&names->strings, module->path) : NULL,
-		.module_offset = lookup_address(pc) - (module ? module->bias : 0),
+		.module_offset = trace_names_address(pc) - (module ? module->bias : 0),
 	};
 	pc_settle(names, &member->pcs[index], frame, 1);
 	member->places[index] = PLACE_NAMED;
@@ -356,7 +278,7 @@ static void place_with_names(struct names *names, const struct place *place,
 {
 	struct member *member = &names->members[place->member];
 	const struct trace_pc *pc = &member->trace->pcs[place->pc];
-	uint64_t offset = lookup_address(pc) - module_of(member->trace, pc)->bias;
+	uint64_t offset = trace_names_address(pc) - module_of(member->trace, pc)->bias;
 	const char *path = strings_intern(&names->strings, module->path);
 	struct profile_frame *frames =
 		arena_take(&names->arena, found->count * sizeof(*frames));
@@ -380,7 +302,7 @@ static void place_with_names(struct names *names, const struct place *place,
 static int batch_resolve(struct names *names, const struct module_batch *batch, struct error *err)
 {
 	const struct trace_module *m = batch->module;
-	struct symbolizer_module module = symbolizer_module_of(m);
+	struct symbolizer_module module = trace_names_module(m);
 	uint64_t *addresses = memory_zeroed(batch->count, sizeof(*addresses));
 	struct symbol_frames *frames = memory_zeroed(batch->count, sizeof(*frames));
 	int status = 0;
@@ -389,7 +311,7 @@ static int batch_resolve(struct names *names, const struct module_batch *batch, 
 		const struct trace *trace = names->members[batch->places[i].member].trace;
 		const struct trace_pc *pc = &trace->pcs[batch->places[i].pc];
 
-		addresses[i] = lookup_address(pc) - module_of(trace, pc)->bias;
+		addresses[i] = trace_names_address(pc) - module_of(trace, pc)->bias;
 	}
 	if (names->symbolizer)
 		status = symbolizer_resolve(names->symbolizer, &module, addresses, batch->count,

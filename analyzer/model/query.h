@@ -40,7 +40,7 @@ struct query {
 	uint64_t min_size, max_size;   /* of blocks; max 0 = no bound */
 	const char *from, *to;         /* WHEN; NULL = start, end */
 	/* names */
-	bool no_inlines;
+	bool no_inlines, no_demangle, shorten, debuginfod;
 	struct option_list debug_dirs;
 	const char *sysroot;
 };

@@ -262,7 +262,8 @@ static void sort_map(struct perf_map *map)
 	map->is_sorted = true;
 }
 
-const char *perf_map_find(struct perf_map *map, uint64_t address)
+/* The span that @address lies in, or NULL. */
+static const struct span *find_span(struct perf_map *map, uint64_t address)
 {
 	size_t low = 0, high;
 
@@ -277,5 +278,33 @@ const char *perf_map_find(struct perf_map *map, uint64_t address)
 		else
 			high = middle;
 	}
-	return low ? map->spans[low - 1].name : NULL;
+	return low ? &map->spans[low - 1] : NULL;
+}
+
+const char *perf_map_find(struct perf_map *map, uint64_t address)
+{
+	const struct span *span = find_span(map, address);
+
+	return span ? span->name : NULL;
+}
+
+void perf_map_each_used(struct perf_map *map, const uint64_t *addresses, size_t count,
+			void (*take)(void *context, const char *line, size_t bytes), void *context)
+{
+	const struct span *last = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct span *span = find_span(map, addresses[i]);
+		char line[NAME_BYTES_MAX + 64];
+		int bytes;
+
+		/* A span with a name is never the last: a gap ends it. */
+		if (!span || !span->name || span == last)
+			continue;
+		last = span;
+		bytes = snprintf(line, sizeof(line), "%llx %llx %s\n",
+				 (unsigned long long)span->start,
+				 (unsigned long long)(span[1].start - span->start), span->name);
+		take(context, line, (size_t)bytes);
+	}
 }

@@ -29,4 +29,9 @@ int perf_map_add_file(struct perf_map *map, uint64_t pid, uint64_t start_unix_ns
 /* The newest name at @address, valid as long as the map; NULL: none. */
 const char *perf_map_find(struct perf_map *map, uint64_t address);
 
+/* Gives the code that @addresses (ascending) lie in, each piece once, as such
+ * lines with their '\n': what a trace has to keep of the map. */
+void perf_map_each_used(struct perf_map *map, const uint64_t *addresses, size_t count,
+			void (*take)(void *context, const char *line, size_t bytes), void *context);
+
 #endif

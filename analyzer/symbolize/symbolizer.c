@@ -42,7 +42,7 @@ struct module {
 };
 
 struct symbolizer {
-	struct symbolizer_options options;
+	struct symbolizer_options options;  /* its strings are copies */
 	struct symbol_reader *reader;
 	struct symbol_cache *cache;
 	struct module *modules;
@@ -379,6 +379,27 @@ static int ask_files(struct symbolizer *symbolizer, struct module *module,
 
 /* ---- the interface ------------------------------------------------------------------ */
 
+/* A copy of a list of strings, ended by NULL; NULL: no memory. */
+static const char *const *copy_list(const char *const *list)
+{
+	size_t count = 0;
+	const char **copy;
+
+	while (list && list[count])
+		count++;
+	copy = calloc(count + 1, sizeof(*copy));
+	for (size_t i = 0; copy && i < count; i++)
+		copy[i] = strdup(list[i]);
+	return copy;
+}
+
+static void free_list(const char *const *list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free((char *)list[i]);
+	free((void *)list);
+}
+
 struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 {
 	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
@@ -387,9 +408,12 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 		return NULL;
 	symbolizer->options = *options;
 	symbolizer->nothing = &unknown_frame;
+	symbolizer->options.debug_dirs = copy_list(options->debug_dirs);
+	symbolizer->options.sysroot = strdup(options->sysroot ? options->sysroot : "");
 	symbolizer->reader = symbol_reader_new();
 	symbolizer->cache = symbol_cache_new(options->cache_folder);
-	if (!symbolizer->reader || !symbolizer->cache) {
+	if (!symbolizer->reader || !symbolizer->cache || !symbolizer->options.debug_dirs ||
+	    !symbolizer->options.sysroot) {
 		symbolizer_free(symbolizer);
 		return NULL;
 	}
@@ -412,6 +436,8 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	}
 	symbol_reader_free(symbolizer->reader);
 	symbol_cache_free(symbolizer->cache);
+	free_list(symbolizer->options.debug_dirs);
+	free((char *)symbolizer->options.sysroot);
 	free(symbolizer);
 }
 

@@ -71,6 +71,7 @@ struct symbolizer_check {
 
 struct symbolizer;
 
+/* Copies what @options points to. NULL: no memory. */
 struct symbolizer *symbolizer_new(const struct symbolizer_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
 

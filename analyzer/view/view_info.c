@@ -8,6 +8,7 @@
 #include "model/wrapper.h"
 #include "util/memory.h"
 #include "view/view_options.h"
+#include "view/view_symbols.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,13 +16,15 @@
 #include <string.h>
 #include <time.h>
 
-static bool list_wrappers, wants_verify;
+static bool list_wrappers, wants_verify, wants_check;
 
 const struct option view_info_options[] = {
 	{ "wrappers", 0, OPTION_FLAG, NULL, "list the functions that a call site is never in",
 	  &list_wrappers, NULL, NULL },
 	{ "verify", 0, OPTION_FLAG, NULL, "decode and replay everything, and check it",
 	  &wants_verify, NULL, NULL },
+	{ "check-symbols", 0, OPTION_FLAG, NULL,
+	  "compare two independent readers of debug information", &wants_check, NULL, NULL },
 	{ 0 },
 };
 
@@ -218,23 +221,6 @@ static void print_settings(FILE *out, const char *settings)
 	}
 }
 
-static void print_modules(FILE *out, const struct trace *trace)
-{
-	const char *name = "modules";
-
-	for (size_t i = 0; i < trace->module_count; i++) {
-		const struct trace_module *module = &trace->modules[i];
-		char id[2 * sizeof(module->build_id) + 1] = "no build-id";
-
-		for (unsigned b = 0; b < module->build_id_bytes; b++)
-			snprintf(id + 2 * b, 3, "%02x", module->build_id[b]);
-		line(out, name, "%012" PRIx64 "-%012" PRIx64 " %s %s%s", module->start,
-		     module->end, id, module->path,
-		     module->gone_ns == UINT64_MAX ? "" : " (unloaded)");
-		name = "";
-	}
-}
-
 static void print_verdict(FILE *out, const struct verdict *verdict)
 {
 	const struct trace_replay_stats *stats = &verdict->stats;
@@ -260,8 +246,11 @@ static void print_verdict(FILE *out, const struct verdict *verdict)
 		     stats->totals_mismatches);
 }
 
-static void print_text(FILE *out, const struct trace *trace, const struct verdict *verdict)
+static int print_text(struct view_request *request, const struct trace *trace,
+		      const struct verdict *verdict, struct error *err)
 {
+	FILE *out = request->out;
+
 	line(out, "trace", "%s", trace->path);
 	print_process(out, &trace->info);
 	print_recording(out, trace);
@@ -272,33 +261,10 @@ static void print_text(FILE *out, const struct trace *trace, const struct verdic
 	if (verdict)
 		print_verdict(out, verdict);
 	print_settings(out, trace->info.settings);
-	print_modules(out, trace);
+	return view_symbols_text(request, trace, err);
 }
 
 /* ---- JSON ---- */
-
-static void json_info_modules(struct json *json, const struct trace *trace)
-{
-	json_array_begin(json, "modules");
-	for (size_t i = 0; i < trace->module_count; i++) {
-		const struct trace_module *module = &trace->modules[i];
-		char id[2 * sizeof(module->build_id) + 1] = "";
-
-		for (unsigned b = 0; b < module->build_id_bytes; b++)
-			snprintf(id + 2 * b, 3, "%02x", module->build_id[b]);
-		json_row_begin(json, NULL);
-		json_string(json, "path", module->path);
-		json_string(json, "build_id", *id ? id : NULL);
-		json_unsigned(json, "start", module->start);
-		json_unsigned(json, "end", module->end);
-		json_unsigned(json, "bias", module->bias);
-		json_unsigned(json, "loaded_ns", module->first_ns);
-		if (module->gone_ns != UINT64_MAX)
-			json_unsigned(json, "unloaded_ns", module->gone_ns);
-		json_object_end(json);
-	}
-	json_array_end(json);
-}
 
 static void json_faults(struct json *json, const struct trace *trace)
 {
@@ -347,9 +313,11 @@ static void json_losses_by_cause(struct json *json, const struct trace *trace)
 	json_object_end(json);
 }
 
-static void json_info(struct json *json, const struct trace *trace, const struct verdict *verdict)
+static int json_info(struct view_request *request, struct json *json, const struct trace *trace,
+		     const struct verdict *verdict, struct error *err)
 {
 	const struct trace_info *info = &trace->info;
+	int status;
 
 	json_object_begin(json, NULL);
 	json_string(json, "path", trace->path);
@@ -383,11 +351,12 @@ static void json_info(struct json *json, const struct trace *trace, const struct
 	json_unsigned(json, "readings", trace->reading_count);
 	json_losses_by_cause(json, trace);
 	json_string(json, "settings", info->settings);
-	json_info_modules(json, trace);
+	status = view_symbols_json(request, json, trace, err);
 	json_faults(json, trace);
 	if (verdict)
 		json_verdict(json, verdict);
 	json_object_end(json);
+	return status;
 }
 
 VIEW_SHOW(view_info)
@@ -410,9 +379,15 @@ VIEW_SHOW(view_info)
 			return status;
 		all_right &= !wants_verify || is_right(&verdict);
 		if (request->format == FORMAT_JSON)
-			json_info(&json, trace, wants_verify ? &verdict : NULL);
+			status = json_info(request, &json, trace, wants_verify ? &verdict : NULL,
+					   err);
+		else if (wants_check)
+			status = view_symbols_check(request, trace, err);
 		else
-			print_text(request->out, trace, wants_verify ? &verdict : NULL);
+			status = print_text(request, trace, wants_verify ? &verdict : NULL, err);
+		if (status < 0)
+			return status;
+		all_right &= !status;
 		if (request->format == FORMAT_TEXT && i + 1 < set->count)
 			fputc('\n', request->out);
 	}
