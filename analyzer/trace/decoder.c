@@ -384,6 +384,7 @@ size_t decoder_next(struct decoder *decoder, struct raw_event *events, size_t ro
 {
 	const uint8_t *at = decoder->at, *end = decoder->end, *record = at;
 	struct raw_event *event = events, *last = events + room - 1;
+	uint64_t allocations = decoder->piece_allocations, frees = decoder->piece_frees;
 
 	decoder->map_count = 0;
 	while (at < end && event < last) {
@@ -401,6 +402,8 @@ size_t decoder_next(struct decoder *decoder, struct raw_event *events, size_t ro
 		if (unlikely((tag & TRACE_OP_MASK) == TRACE_OP_EXTENDED)) {
 			bool is_event;
 
+			decoder->piece_allocations = allocations;
+			decoder->piece_frees = frees;
 			at = load_extended(decoder, at, event, &is_event);
 			if (!at)
 				break;
@@ -427,7 +430,7 @@ size_t decoder_next(struct decoder *decoder, struct raw_event *events, size_t ro
 			if ((tag & TRACE_OP_MASK) == TRACE_OP_FREE) {
 				if (unlikely(at > end))
 					break;
-				decoder->piece_frees++;
+				frees++;
 				event++;
 				continue;
 			}
@@ -455,11 +458,13 @@ size_t decoder_next(struct decoder *decoder, struct raw_event *events, size_t ro
 			slot->size = value;
 		}
 		event->size = value;
-		decoder->piece_allocations++;
-		decoder->piece_frees += (tag & TRACE_OP_MASK) == TRACE_OP_REALLOCATE;
+		allocations++;
+		frees += (tag & TRACE_OP_MASK) == TRACE_OP_REALLOCATE;
 		decoder->last_stack = slot ? slot->stack : 0;
 		event++;
 	}
+	decoder->piece_allocations = allocations;
+	decoder->piece_frees = frees;
 	if (unlikely(decoder->fault || !at || at > end)) {
 		if (!decoder->fault)
 			decoder->fault = CUT_SHORT;

@@ -115,8 +115,11 @@ uint16_t reader_scope(struct reader *reader, const uint8_t *name, size_t bytes)
 uint32_t reader_next_thread(const struct reader *reader, uint32_t thread, uint32_t piece,
 			    uint32_t record_end)
 {
-	uint32_t next = reader->links[thread].next;
+	uint32_t next;
 
+	if (thread >= reader->trace.thread_count) /* a piece that is no lane's */
+		return thread;
+	next = reader->links[thread].next;
 	if (next != HASH_MAP_NONE && reader->links[next].piece == piece &&
 	    reader->links[next].record_end == record_end)
 		return next;
@@ -506,41 +509,48 @@ static const uint8_t *read_extended(struct scan *scan, const uint8_t *at, const 
 	return payload.end;
 }
 
+/* Counted by operation, so that counting needs no branch. */
+static void add_counts(struct scan *scan, uint64_t counts[4])
+{
+	scan->allocations += counts[TRACE_OP_ALLOCATE] + counts[TRACE_OP_REALLOCATE];
+	scan->frees += counts[TRACE_OP_FREE] + counts[TRACE_OP_REALLOCATE];
+	for (unsigned op = TRACE_OP_ALLOCATE; op <= TRACE_OP_REALLOCATE; op++) {
+		scan->events += counts[op];
+		counts[op] = 0;
+	}
+}
+
 /* Ends early where the piece is damaged. Returns where. */
 static const uint8_t *scan_records(struct scan *scan, const struct piece_bytes *bytes)
 {
-	const uint8_t *at = bytes->records, *end = bytes->end;
-	uint64_t clock = scan->clock;
+	const uint8_t *at = bytes->records, *end = bytes->end, *record = at;
+	uint64_t clock = scan->clock, counts[4] = {0}, ahead;
 
 	scan->begin = at;
 	while (at < end) {
-		const uint8_t *record = at, *next;
-		uint8_t tag = *at++;
-		uint64_t ahead;
+		uint8_t tag = *at;
 
+		record = at++;
 		if (tag & TRACE_TAG_TIME) {
 			at = varint_load(at, end, &ahead);
 			if (!at)
-				return record;
+				break;
 			clock += ahead;
 		}
 		if (tag & TRACE_OP_MASK) {
-			next = step_event(at, end, tag);
-			if (next && next <= end) {
-				scan->events++;
-				scan->allocations += (tag & TRACE_OP_MASK) != TRACE_OP_FREE;
-				scan->frees += (tag & TRACE_OP_MASK) != TRACE_OP_ALLOCATE;
-			}
+			at = step_event(at, end, tag);
 		} else {
 			scan->clock = clock;
-			next = read_extended(scan, at, end);
+			add_counts(scan, counts);
+			at = read_extended(scan, at, end);
 		}
-		if (!next || next > end)
-			return record;
-		at = next;
+		if (!at || at > end)
+			break;
+		counts[tag & TRACE_OP_MASK]++;
 	}
 	scan->clock = clock;
-	return end;
+	add_counts(scan, counts);
+	return at == end ? end : record;
 }
 
 /* Lane 0 is nobody's own: who writes there has a lane elsewhere, if any. */

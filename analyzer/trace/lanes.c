@@ -261,7 +261,6 @@ size_t lanes_next(struct lanes *lanes, const struct raw_event **events)
 		do {
 			const struct raw_event *event = &lane->events[lane->at++];
 
-			live_heap_prefetch(&lanes->reader->heap, event->address);
 			lanes->merged[count++] = *event;
 		} while (count < LANES_BATCH && lane->at < lane->count && next_time(lane) <= end);
 		if (lane->at == lane->count) {

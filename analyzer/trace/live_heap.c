@@ -10,14 +10,8 @@
  * memory: everything to the upper end, then each entry down to its new place.
  * There is no wrap-around; some places lie behind the last home.
  *
- *	words  0       1        2       3        4
- *	       address          size    time     origin
- *	       low 32  high 16  low 32  low 32
- *	               time
- *	               high 16
- *
- * An empty place has origin EMPTY. A block whose numbers don't fit (an address
- * from 2^48, a size from 2^32, a time from 2^48) has origin WIDE, and words[3]
+ * An empty place has origin LIVE_HEAP_EMPTY. A block whose numbers don't fit (an address
+ * from 2^48, a size from 2^32, a time from 2^48) has origin LIVE_HEAP_WIDE, and words[3]
  * says where it lies in the list of wide blocks. An address from 2^48, which no
  * program has unless it asks, goes by a stand-in that is given to it once.
  */
@@ -30,31 +24,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define EMPTY UINT32_MAX
-#define WIDE (UINT32_MAX - 1)
 #define STAND_IN 0xffff00000000ull
 #define FIRST_CAPACITY 4096u
 #define SMALL_CAPACITY (8u * 1024 * 1024 / sizeof(struct live_entry))
-
-static inline uint32_t hash_of(uint64_t address)
-{
-	return (uint32_t)(hash_u64(address) >> 32);
-}
-
-static inline uint64_t entry_address(const struct live_entry *entry)
-{
-	return entry->words[0] | (uint64_t)(entry->words[1] & 0xffff) << 32;
-}
-
-static inline bool is_empty(const struct live_entry *entry)
-{
-	return entry->words[4] == EMPTY;
-}
-
-static inline size_t home_of(const struct live_heap *heap, uint32_t hash)
-{
-	return (uint64_t)hash * heap->capacity >> 32;
-}
 
 static inline bool is_wide(const struct live_block *block)
 {
@@ -84,11 +56,11 @@ static inline void pack(struct live_entry *entry, const struct live_block *block
 static inline void unpack(const struct live_heap *heap, const struct live_entry *entry,
 			  struct live_block *block)
 {
-	if (__builtin_expect(entry->words[4] == WIDE, 0)) {
+	if (__builtin_expect(entry->words[4] == LIVE_HEAP_WIDE, 0)) {
 		*block = heap->wide[entry->words[3]];
 		return;
 	}
-	block->address = entry_address(entry);
+	block->address = live_entry_address(entry);
 	block->size = entry->words[2];
 	block->time = entry->words[3] | (uint64_t)(entry->words[1] >> 16) << 32;
 	block->origin = entry->words[4];
@@ -146,18 +118,13 @@ void live_heap_clear(struct live_heap *heap)
 	heap->free_wide = 0;
 }
 
-void live_heap_prefetch(const struct live_heap *heap, uint64_t address)
-{
-	__builtin_prefetch(&heap->entries[home_of(heap, hash_of(address))]);
-}
-
 /* Moves all entries to the upper end of the room; returns where they begin. */
 static size_t gather_above(struct live_heap *heap, size_t old_room)
 {
 	size_t to = heap->room;
 
 	for (size_t from = old_room; from-- > 0;)
-		if (!is_empty(&heap->entries[from]))
+		if (!live_entry_is_empty(&heap->entries[from]))
 			heap->entries[--to] = heap->entries[from];
 	return to;
 }
@@ -170,7 +137,7 @@ static void spread(struct live_heap *heap, size_t from)
 
 	for (; from < heap->room; from++) {
 		struct live_entry entry = heap->entries[from];
-		size_t home = home_of(heap, hash_of(entry_address(&entry)));
+		size_t home = live_heap_home(heap, live_heap_hash(live_entry_address(&entry)));
 
 		if (home > from)
 			home = from;
@@ -195,34 +162,13 @@ static void grow(struct live_heap *heap)
 	spread(heap, gather_above(heap, old_room));
 }
 
-/* The place of @address, or where it would have to be. */
-static inline size_t find(const struct live_heap *heap, uint64_t address, bool *is_there)
-{
-	uint32_t hash = hash_of(address);
-	size_t at = home_of(heap, hash);
-
-	for (;; at++) {
-		const struct live_entry *entry = &heap->entries[at];
-
-		*is_there = false;
-		if (is_empty(entry))
-			return at;
-		if (entry_address(entry) == address) {
-			*is_there = true;
-			return at;
-		}
-		if (hash_of(entry_address(entry)) > hash)
-			return at;
-	}
-}
-
 bool live_heap_has(const struct live_heap *heap, uint64_t address)
 {
 	uint64_t key = key_of(heap, address);
 	bool is_there = false;
 
 	if (key != UINT64_MAX)
-		find(heap, key, &is_there);
+		live_heap_find(heap, key, &is_there);
 	return is_there;
 }
 
@@ -249,7 +195,7 @@ static void widen(struct live_heap *heap, struct live_block *block)
 				     (uint32_t)heap->stand_ins.count);
 		block->address = key_of(heap, block->address);
 	}
-	*block = (struct live_block){.address = block->address, .time = at, .origin = WIDE};
+	*block = (struct live_block){.address = block->address, .time = at, .origin = LIVE_HEAP_WIDE};
 }
 
 /* Makes room at the place @at; false: the table has to grow first. */
@@ -257,7 +203,7 @@ static inline bool open_gap(struct live_heap *heap, size_t at)
 {
 	size_t end = at;
 
-	while (!is_empty(&heap->entries[end]))
+	while (!live_entry_is_empty(&heap->entries[end]))
 		end++;
 	if (__builtin_expect(heap->count >= heap->limit || end + 2 >= heap->room, 0))
 		return false;
@@ -267,7 +213,7 @@ static inline bool open_gap(struct live_heap *heap, size_t at)
 	return true;
 }
 
-bool live_heap_add(struct live_heap *heap, const struct live_block *block)
+bool live_heap_add_slowly(struct live_heap *heap, const struct live_block *block)
 {
 	struct live_block kept = *block;
 	bool is_there;
@@ -279,7 +225,7 @@ bool live_heap_add(struct live_heap *heap, const struct live_block *block)
 		widen(heap, &kept);
 	}
 	for (;;) {
-		at = find(heap, kept.address, &is_there);
+		at = live_heap_find(heap, kept.address, &is_there);
 		if (is_there)
 			return false;
 		if (open_gap(heap, at))
@@ -297,11 +243,11 @@ static inline void close_gap(struct live_heap *heap, size_t at)
 	for (;; at++) {
 		const struct live_entry *follower = &heap->entries[at + 1];
 
-		if (is_empty(follower) || home_of(heap, hash_of(entry_address(follower))) == at + 1)
+		if (live_entry_is_empty(follower) || live_heap_home(heap, live_heap_hash(live_entry_address(follower))) == at + 1)
 			break;
 		heap->entries[at] = *follower;
 	}
-	heap->entries[at].words[4] = EMPTY;
+	heap->entries[at].words[4] = LIVE_HEAP_EMPTY;
 }
 
 static void free_wide(struct live_heap *heap, uint32_t at)
@@ -310,7 +256,7 @@ static void free_wide(struct live_heap *heap, uint32_t at)
 	heap->free_wide = at;
 }
 
-bool live_heap_remove(struct live_heap *heap, uint64_t address, struct live_block *block)
+bool live_heap_remove_slowly(struct live_heap *heap, uint64_t address, struct live_block *block)
 {
 	uint64_t key = key_of(heap, address);
 	bool is_there;
@@ -318,11 +264,11 @@ bool live_heap_remove(struct live_heap *heap, uint64_t address, struct live_bloc
 
 	if (__builtin_expect(key == UINT64_MAX, 0))
 		return false;
-	at = find(heap, key, &is_there);
+	at = live_heap_find(heap, key, &is_there);
 	if (!is_there)
 		return false;
 	unpack(heap, &heap->entries[at], block);
-	if (__builtin_expect(heap->entries[at].words[4] == WIDE, 0))
+	if (__builtin_expect(heap->entries[at].words[4] == LIVE_HEAP_WIDE, 0))
 		free_wide(heap, heap->entries[at].words[3]);
 	close_gap(heap, at);
 	heap->count--;
@@ -336,7 +282,7 @@ int live_heap_each(const struct live_heap *heap,
 	int result = 0;
 
 	for (size_t i = 0; i < heap->room && !result; i++) {
-		if (is_empty(&heap->entries[i]))
+		if (live_entry_is_empty(&heap->entries[i]))
 			continue;
 		unpack(heap, &heap->entries[i], &block);
 		result = take(context, &block);

@@ -477,12 +477,13 @@ static inline void replay_event(struct replay *replay, const struct raw_event *r
 static void replay_events(struct replay *replay, const struct raw_event *events, size_t count)
 {
 	const struct live_heap *heap = &replay->reader->heap;
+	size_t ahead = live_heap_is_large(heap) ? PREFETCH_AHEAD : count;
 
-	for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
+	for (size_t i = 0; i < count && ahead < count && i < ahead; i++)
 		live_heap_prefetch(heap, events[i].address);
 	for (size_t i = 0; i < count; i++) {
-		if (i + PREFETCH_AHEAD < count)
-			live_heap_prefetch(heap, events[i + PREFETCH_AHEAD].address);
+		if (i + ahead < count)
+			live_heap_prefetch(heap, events[i + ahead].address);
 		replay_event(replay, &events[i]);
 	}
 }

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WAITING_ROOM 4096
-#define WAITING_BUCKETS 1024
+#define WAITING_ROOM 1024
+#define WAITING_BUCKETS 512
 
 struct waiting_entry {
 	struct raw_event event;

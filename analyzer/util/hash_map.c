@@ -8,23 +8,16 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-static uint64_t seed_a = 0x9e3779b97f4a7c15, seed_b = 0xd6e8feb86659fd93;
+uint64_t hash_seed[2] = {0x9e3779b97f4a7c15, 0xd6e8feb86659fd93};
 
 __attribute__((constructor)) static void draw_seed(void)
 {
 	uint64_t drawn[2];
 
 	if (getrandom(drawn, sizeof(drawn), GRND_NONBLOCK) == sizeof(drawn)) {
-		seed_a ^= drawn[0] << 1; /* the multiplier stays odd */
-		seed_b ^= drawn[1];
+		hash_seed[0] ^= drawn[0] << 1; /* the multiplier stays odd */
+		hash_seed[1] ^= drawn[1];
 	}
-}
-
-uint64_t hash_u64(uint64_t key)
-{
-	key = (key ^ seed_b) * seed_a;
-	key ^= key >> 32;
-	return key * 0xff51afd7ed558ccd;
 }
 
 static struct hash_map_slot *find(const struct hash_map *map, uint64_t key)

@@ -24,8 +24,16 @@ struct hash_map {
 
 #define HASH_MAP_NONE UINT32_MAX
 
+/* Of this process: [0] is odd. */
+extern uint64_t hash_seed[2];
+
 /* A hash of @key under the seed of this process. */
-uint64_t hash_u64(uint64_t key);
+static inline uint64_t hash_u64(uint64_t key)
+{
+	key = (key ^ hash_seed[1]) * hash_seed[0];
+	key ^= key >> 32;
+	return key * 0xff51afd7ed558ccd;
+}
 
 /* The value of @key, HASH_MAP_NONE where there is none. */
 uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
