@@ -83,6 +83,15 @@ static void piece_init(struct piece *piece, const struct trace_piece *header)
 	piece->real_ns = header->real_ns;
 }
 
+/* A kind of piece from the future is whole, else its kind is damaged. */
+static void check_unknown(struct pieces *pieces, const struct piece *piece)
+{
+	struct piece_bytes bytes = {0};
+
+	pieces_fetch(pieces, piece, &bytes, true);
+	piece_bytes_release(&bytes);
+}
+
 /* Looks at the unit of the trace at @offset. */
 static void index_unit(struct pieces *pieces, uint64_t offset, bool wants_header_piece)
 {
@@ -96,8 +105,8 @@ static void index_unit(struct pieces *pieces, uint64_t offset, bool wants_header
 	if (got == sizeof(header) && header.magic == TRACE_PIECE_MAGIC &&
 	    (header.kind == TRACE_PIECE_HEADER) != wants_header_piece)
 		return;
-	if (wants_header_piece && header.magic != TRACE_PIECE_MAGIC)
-		return;
+	if (wants_header_piece && (got < sizeof(header) || header.magic != TRACE_PIECE_MAGIC))
+		return; /* told when the others are looked for */
 	if (got < sizeof(header)) {
 		tell(pieces, &piece, "the file ends within the header of a piece");
 		return;
@@ -117,6 +126,8 @@ static void index_unit(struct pieces *pieces, uint64_t offset, bool wants_header
 	}
 	if (piece.kind >= TRACE_PIECE_HEADER && piece.kind <= TRACE_PIECE_OUTSIDE)
 		add(pieces, &piece);
+	else
+		check_unknown(pieces, &piece);
 }
 
 static int system_error(struct error *err, const char *path, const char *what)
