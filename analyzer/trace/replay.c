@@ -36,7 +36,8 @@ struct replay {
 	int result;                  /* of take, once it isn't 0 */
 	struct trace_replay_stats stats;
 
-	uint64_t now;                /* units, of the newest event */
+	uint64_t now, now_ns;        /* of the newest event; `now` in units since the start */
+	uint64_t base, ns_per_unit;  /* of the clock */
 	uint64_t *last_address;      /* by thread: its newest allocation, if not freed */
 	size_t threads;
 
@@ -72,43 +73,29 @@ static inline struct trace_event *new_event(struct replay *replay)
 	return &replay->out[replay->out_count++];
 }
 
-static inline uint64_t now_ns(const struct replay *replay)
-{
-	return clock_ns(&replay->reader->clock, replay->now);
-}
-
 /* Births are kept as units since the start. */
-static inline uint64_t birth_of(const struct replay *replay, uint64_t time)
-{
-	uint64_t base = replay->reader->clock.base;
-
-	return time > base ? time - base : 0;
-}
-
 static inline uint64_t birth_ns(const struct replay *replay, uint64_t birth)
 {
-	return (uint64_t)((unsigned __int128)birth * replay->reader->clock.ns_per_unit >> 32);
+	return (uint64_t)((unsigned __int128)birth * replay->ns_per_unit >> 32);
 }
 
-static inline const struct stack_context *context_of(const struct replay *replay, uint32_t origin)
+static inline const struct stack_origin *maker_of(const struct replay *replay, uint32_t origin)
 {
-	const struct stacks *stacks = &replay->reader->stacks;
-
-	return &stacks->contexts[stacks->origins[origin].context];
+	return &replay->reader->stacks.origins[origin];
 }
 
 static inline void give_allocation(struct replay *replay, const struct raw_event *raw)
 {
-	const struct stack_context *maker = context_of(replay, raw->origin);
+	const struct stack_origin *maker = maker_of(replay, raw->origin);
 	struct trace_event *event = new_event(replay);
 
 	event->kind = TRACE_EVENT_ALLOCATE;
 	event->flags = raw->flags & TRACE_EVENT_REALLOC;
 	event->scope = maker->scope;
 	event->thread = event->birth_thread = maker->thread;
-	event->stack = replay->reader->stacks.origins[raw->origin].stack;
+	event->stack = maker->stack;
 	event->free_stack = 0;
-	event->time_ns = event->birth_ns = now_ns(replay);
+	event->time_ns = event->birth_ns = replay->now_ns;
 	event->address = raw->address;
 	event->size = raw->size;
 	event->rate = maker->rate;
@@ -120,27 +107,27 @@ static inline void give_allocation(struct replay *replay, const struct raw_event
 static inline struct trace_event *give_free(struct replay *replay, const struct live_block *block,
 					    uint32_t origin, uint8_t flags)
 {
-	const struct stack_context *maker = context_of(replay, block->origin);
+	const struct stack_origin *maker = maker_of(replay, block->origin);
 	struct trace_event *event = new_event(replay);
 
 	event->kind = TRACE_EVENT_FREE;
 	event->flags = flags;
 	event->scope = maker->scope;
 	event->birth_thread = maker->thread;
-	event->stack = replay->reader->stacks.origins[block->origin].stack;
+	event->stack = maker->stack;
 	event->birth_ns = birth_ns(replay, block->time);
 	event->address = block->address;
 	event->size = block->size;
 	event->rate = maker->rate;
-	event->time_ns = now_ns(replay);
-	event->thread = context_of(replay, origin)->thread;
-	event->free_stack = replay->reader->stacks.origins[origin].stack;
+	event->time_ns = replay->now_ns;
+	event->thread = maker_of(replay, origin)->thread;
+	event->free_stack = maker_of(replay, origin)->stack;
 	return event;
 }
 
 static void give_inherited(struct replay *replay, const struct raw_event *raw)
 {
-	const struct stack_context *maker = context_of(replay, raw->origin);
+	const struct stack_origin *maker = maker_of(replay, raw->origin);
 	struct trace_event *event = new_event(replay);
 
 	*event = (struct trace_event){
@@ -148,8 +135,8 @@ static void give_inherited(struct replay *replay, const struct raw_event *raw)
 		.flags = TRACE_EVENT_INHERITED | (raw->flags & TRACE_EVENT_REALLOC),
 		.thread = maker->thread,
 		.birth_thread = maker->thread,
-		.free_stack = replay->reader->stacks.origins[raw->origin].stack,
-		.time_ns = now_ns(replay),
+		.free_stack = maker->stack,
+		.time_ns = replay->now_ns,
 		.address = raw->address,
 		.rate = maker->rate,
 	};
@@ -174,8 +161,8 @@ static void replace(struct replay *replay, const struct raw_event *raw)
 static inline uint8_t temporary_flag(struct replay *replay, const struct raw_event *raw,
 				     const struct live_block *block)
 {
-	const struct stack_context *birth = context_of(replay, block->origin);
-	const struct stack_context *maker = context_of(replay, raw->origin);
+	const struct stack_origin *birth = maker_of(replay, block->origin);
+	const struct stack_origin *maker = maker_of(replay, raw->origin);
 
 	if (maker->thread != birth->thread)
 		return 0;
@@ -187,11 +174,11 @@ static inline uint8_t temporary_flag(struct replay *replay, const struct raw_eve
 static inline bool add_block(struct replay *replay, const struct raw_event *raw)
 {
 	struct live_block block = {.address = raw->address, .size = raw->size,
-				   .time = birth_of(replay, replay->now), .origin = raw->origin};
+				   .time = replay->now, .origin = raw->origin};
 
 	if (unlikely(!live_heap_add(&replay->reader->heap, &block)))
 		return false;
-	replay->last_address[context_of(replay, raw->origin)->thread] = raw->address;
+	replay->last_address[maker_of(replay, raw->origin)->thread] = raw->address;
 	give_allocation(replay, raw);
 	return true;
 }
@@ -302,7 +289,7 @@ static void end_waiting(struct replay *replay, uint64_t time)
 
 static struct trace_event *give_part(struct replay *replay, const struct live_part *part)
 {
-	const struct stack_context *maker = context_of(replay, part->origin);
+	const struct stack_origin *maker = maker_of(replay, part->origin);
 	struct trace_event *event = new_event(replay);
 
 	*event = (struct trace_event){
@@ -310,7 +297,7 @@ static struct trace_event *give_part(struct replay *replay, const struct live_pa
 		.scope = maker->scope,
 		.birth_thread = maker->thread,
 		.thread = maker->thread,
-		.stack = replay->reader->stacks.origins[part->origin].stack,
+		.stack = maker->stack,
 		.birth_ns = birth_ns(replay, part->time),
 		.time_ns = birth_ns(replay, part->time),
 		.address = part->start,
@@ -328,9 +315,9 @@ static void give_unmap(void *context, const struct live_part *part)
 
 	event->kind = TRACE_EVENT_UNMAP;
 	event->flags |= replay->map_flags | (part->is_last ? 0 : TRACE_EVENT_PART);
-	event->time_ns = now_ns(replay);
-	event->thread = context_of(replay, origin)->thread;
-	event->free_stack = replay->reader->stacks.origins[origin].stack;
+	event->time_ns = replay->now_ns;
+	event->thread = maker_of(replay, origin)->thread;
+	event->free_stack = maker_of(replay, origin)->stack;
 	replay->stats.unmaps++;
 }
 
@@ -354,7 +341,7 @@ static void map(struct replay *replay, uint64_t start, uint64_t bytes, uint8_t f
 {
 	uint64_t end = range_end(start, bytes);
 	struct live_part part = {.start = start, .end = end,
-				 .time = birth_of(replay, replay->now),
+				 .time = replay->now,
 				 .origin = replay->map_event.origin,
 				 .is_brk = flags & TRACE_EVENT_BRK};
 	struct trace_event *event;
@@ -446,10 +433,10 @@ static void find_next_stop(struct replay *replay)
 				       trace->marks[replay->next_mark].time_ns : UINT64_MAX;
 }
 
-/* Stops that lie before @time_ns. */
+/* Stops up to @time_ns. */
 static void do_stops(struct replay *replay, uint64_t time_ns)
 {
-	while (replay->next_stop_ns < time_ns) {
+	while (replay->next_stop_ns <= time_ns) {
 		stop(replay);
 		replay->next_mark++;
 		find_next_stop(replay);
@@ -460,12 +447,14 @@ static void do_stops(struct replay *replay, uint64_t time_ns)
 
 static inline void replay_event(struct replay *replay, const struct raw_event *raw)
 {
-	if (raw->time > replay->now)
-		replay->now = raw->time;
+	if (raw->time > replay->base + replay->now) {
+		replay->now = raw->time - replay->base;
+		replay->now_ns = birth_ns(replay, replay->now);
+	}
 	if (unlikely(replay->next_stop_ns != UINT64_MAX))
-		do_stops(replay, now_ns(replay));
+		do_stops(replay, replay->now_ns);
 	if (unlikely(replay->frees.count | replay->allocations.count))
-		end_waiting(replay, replay->now);
+		end_waiting(replay, replay->base + replay->now);
 	if (raw->kind == RAW_ALLOCATE)
 		allocate(replay, raw);
 	else if (raw->kind == RAW_FREE)
@@ -493,7 +482,8 @@ static void replay_init(struct replay *replay, struct reader *reader)
 	uint64_t ns = reader->clock.ns_per_unit;
 
 	replay->reader = reader;
-	replay->now = reader->clock.base;
+	replay->base = reader->clock.base;
+	replay->ns_per_unit = ns;
 	replay->threads = reader->trace.thread_count;
 	replay->last_address = memory_zeroed(replay->threads + 1, sizeof(uint64_t));
 	replay->early_free = (uint64_t)EARLY_FREE_NS * 4294967296 / ns;
@@ -523,7 +513,7 @@ int trace_replay(struct trace *trace, trace_take_events take, void *context,
 		replay_events(replay, events, count);
 	if (!replay->result) {
 		end_waiting(replay, UINT64_MAX);
-		do_stops(replay, UINT64_MAX);
+		do_stops(replay, UINT64_MAX - 1);
 		flush(replay);
 	}
 	lanes_release(&lanes);
@@ -555,11 +545,10 @@ struct live_request {
 static void live_event(const struct live_request *request, uint32_t origin, uint64_t birth,
 		       struct trace_event *event)
 {
-	const struct stacks *stacks = &request->reader->stacks;
-	const struct stack_context *maker = &stacks->contexts[stacks->origins[origin].context];
+	const struct stack_origin *maker = &request->reader->stacks.origins[origin];
 
 	*event = (struct trace_event){.kind = TRACE_EVENT_ALLOCATE, .rate = maker->rate};
-	event->stack = stacks->origins[origin].stack;
+	event->stack = maker->stack;
 	event->scope = maker->scope;
 	event->thread = event->birth_thread = maker->thread;
 	event->time_ns = (uint64_t)((unsigned __int128)birth *

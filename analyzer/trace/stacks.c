@@ -128,7 +128,13 @@ static uint32_t add_origin(struct stacks *stacks, size_t at, uint32_t stack, uin
 	uint32_t number = (uint32_t)stacks->origin_count;
 
 	MEMORY_ROOM(stacks->origins, stacks->origin_count);
-	stacks->origins[stacks->origin_count++] = (struct stack_origin){stack, context};
+	stacks->origins[stacks->origin_count++] = (struct stack_origin){
+		.stack = stack,
+		.context = context,
+		.thread = stacks->contexts[context].thread,
+		.scope = stacks->contexts[context].scope,
+		.rate = stacks->contexts[context].rate,
+	};
 	stacks->origin_slots[at] = number;
 	if (stacks->origin_count * 2 > stacks->origin_mask)
 		grow_origins(stacks);

@@ -23,9 +23,13 @@ struct stack_context {
 	uint16_t scope;
 };
 
+/* What its context says is here once more: events are made from this. */
 struct stack_origin {
+	uint64_t rate;
 	uint32_t stack;
+	uint32_t thread;
 	uint32_t context;
+	uint16_t scope;
 };
 
 struct stacks {
