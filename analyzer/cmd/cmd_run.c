@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 
 #include "cmd/preload_check.h"
+#include "cmd/watch.h"
 #include "model/profile.h"
 #include "trace/fold.h"
 #include "util/memory.h"
@@ -30,7 +31,9 @@ enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 static struct run_request {
 	bool exact, portable, quiet, wants_help, wants_version;
 	uint64_t rate_bytes;
+	bool wants_summary;
 	const char *folder, *limits;
+	struct option_list snapshots;
 } request;
 
 static const struct option run_options[] = {
@@ -44,6 +47,11 @@ static const struct option run_options[] = {
 	  &request.portable, NULL, NULL },
 	{ "gate", 0, OPTION_STRING, "'LIMITS'", "then judge the traces, as memprof-gate does",
 	  &request.limits, NULL, NULL },
+	{ "snapshot", 0, OPTION_LIST, "RULE",
+	  "snapshots from outside: every=10s, growth=40%, rss>2G, cgroup>90%", &request.snapshots,
+	  NULL, NULL },
+	{ "summary", 0, OPTION_FLAG, NULL, "then print the summary (the default on a terminal)",
+	  &request.wants_summary, NULL, NULL },
 	{ "quiet", 'q', OPTION_FLAG, NULL, "don't say where the traces are", &request.quiet, NULL,
 	  NULL },
 	{ "help", 'h', OPTION_FLAG, NULL, "this text", &request.wants_help, NULL, NULL },
@@ -193,13 +201,12 @@ static void take_signals(void)
 	sigaction(SIGUSR2, &forward, NULL);
 }
 
-static int wait_for(pid_t pid)
+static int wait_for(struct watch *watch, pid_t pid)
 {
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return EXIT_CANNOT_RUN;
+	if (watch_wait(watch, pid, &status) < 0)
+		return EXIT_CANNOT_RUN;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -306,6 +313,22 @@ static void make_portable(const char *folder)
 	cmd_report("memprof run", 3, argv);
 }
 
+/* On stderr, since standard output is the program's. */
+static void print_summary(const char *folder)
+{
+	char *argv[] = { (char *)"report", (char *)"summary", (char *)folder, NULL };
+	int out = dup(STDOUT_FILENO);
+
+	fflush(stdout);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	cmd_report("memprof run", 3, argv);
+	fflush(stdout);
+	if (out >= 0) {
+		dup2(out, STDOUT_FILENO);
+		close(out);
+	}
+}
+
 static int finish(const char *folder, int status)
 {
 	struct harvest harvest = take_traces(folder);
@@ -320,12 +343,15 @@ static int finish(const char *folder, int status)
 	if (request.portable)
 		make_portable(folder);
 	say_where(folder, &harvest);
+	if (request.wants_summary || (isatty(STDERR_FILENO) && !request.quiet))
+		print_summary(folder);
 	if (status == 0 && request.limits)
 		status = judge(folder);
 	return status;
 }
 
-static int run_program(char **argv, const char *library, const struct preload_check *check)
+static int run_program(char **argv, const char *library, const struct preload_check *check,
+		       struct watch *watch)
 {
 	char *folder;
 	int status;
@@ -341,7 +367,7 @@ static int run_program(char **argv, const char *library, const struct preload_ch
 		return EXIT_CANNOT_RUN;
 	}
 	child_pid = pid;
-	status = wait_for(pid);
+	status = wait_for(watch, pid);
 	reap_orphans();
 	folder = folder_name(argv[0], pid);
 	status = finish(folder, status);
@@ -349,11 +375,21 @@ static int run_program(char **argv, const char *library, const struct preload_ch
 	return status;
 }
 
+static int add_rules(struct watch *watch, struct error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < request.snapshots.count; i++)
+		code = watch_add_rule(watch, request.snapshots.items[i], err);
+	return code;
+}
+
 int cmd_run(const char *program, int argc, char **argv)
 {
 	const struct option *tables[] = { run_options, NULL };
 	struct error err = { .offset = ERROR_NO_OFFSET };
 	struct preload_check check;
+	struct watch *watch;
 	char *library;
 	int first = option_parse(argc, argv, tables, NULL, &err), status;
 
@@ -374,13 +410,17 @@ int cmd_run(const char *program, int argc, char **argv)
 			  "--exact and --rate exclude each other");
 		return command_misused(program, &err);
 	}
+	watch = watch_new(isatty(STDERR_FILENO) && !request.quiet);
+	if (add_rules(watch, &err))
+		return command_misused(program, &err);
 	library = find_library();
 	if (check_library(library, &err))
 		return command_fails(program, &err);
 	preload_check(argv[first], &check);
 	if (check.why_not[0])
 		explain(&check);
-	status = run_program(argv + first, library, &check);
+	status = run_program(argv + first, library, &check, watch);
+	watch_free(watch);
 	free(library);
 	return status;
 }

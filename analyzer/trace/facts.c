@@ -414,6 +414,21 @@ static void take_reading(struct scan *scan, struct cursor *payload)
 	trace->readings[trace->reading_count++] = reading;
 }
 
+static void take_smaps(struct scan *scan, struct cursor *payload)
+{
+	struct trace *trace = &scan->reader->trace;
+	struct trace_smaps smaps = {.real_ns = cursor_varint(payload)};
+
+	smaps.part = (uint32_t)cursor_varint(payload);
+	smaps.parts = (uint32_t)cursor_varint(payload);
+	smaps.size = cursor_left(payload);
+	smaps.bytes = cursor_bytes(payload, smaps.size);
+	if (payload->is_broken)
+		return;
+	MEMORY_ROOM(trace->smaps, trace->smaps_count);
+	trace->smaps[trace->smaps_count++] = smaps;
+}
+
 static void take_rate(struct scan *scan, struct cursor *payload)
 {
 	if (cursor_varint(payload) != 1)
@@ -489,6 +504,7 @@ static const take_record takers[] = {
 	[TRACE_KIND_END] = take_end,
 	[TRACE_KIND_CLOCK] = take_clock,
 	[TRACE_KIND_MODULE_NAMES] = take_module_names,
+	[TRACE_KIND_SMAPS] = take_smaps,
 };
 
 #define TAKERS (sizeof(takers) / sizeof(takers[0]))

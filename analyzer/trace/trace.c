@@ -139,6 +139,14 @@ static int compare_readings(const void *left, const void *right)
 	return compare(a->time_ns, b->time_ns);
 }
 
+static int compare_smaps(const void *left, const void *right)
+{
+	const struct trace_smaps *a = left, *b = right;
+
+	return a->real_ns == b->real_ns ? compare(a->part, b->part)
+					: compare(a->real_ns, b->real_ns);
+}
+
 static int compare_gone(const void *left, const void *right)
 {
 	const struct module_gone *a = left, *b = right;
@@ -252,6 +260,9 @@ static void finish_marks(struct reader *reader)
 	for (size_t i = 0; i < trace->reading_count; i++)
 		trace->readings[i].time_ns = to_ns(reader, trace->readings[i].time_ns);
 	sort(trace->readings, trace->reading_count, sizeof(*trace->readings), compare_readings);
+	for (size_t i = 0; i < trace->smaps_count; i++)
+		trace->smaps[i].time_ns = real_to_ns(reader, trace->smaps[i].real_ns);
+	sort(trace->smaps, trace->smaps_count, sizeof(*trace->smaps), compare_smaps);
 }
 
 static void finish_threads(struct reader *reader)
@@ -390,6 +401,7 @@ void trace_close(struct trace *trace)
 	free(trace->threads);
 	free(trace->marks);
 	free(trace->readings);
+	free(trace->smaps);
 	free(trace->faults);
 	free(trace->losses);
 	free(trace->scopes);

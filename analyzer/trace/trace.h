@@ -82,6 +82,14 @@ struct trace_reading {
 	uint64_t time_ns, resident, shared, virtual_bytes, mapped;
 };
 
+/* A part of a reading of smaps; trace_smaps_text joins and unpacks them. */
+struct trace_smaps {
+	uint64_t time_ns, real_ns;
+	uint32_t part, parts;
+	const uint8_t *bytes;      /* inside the mapped file */
+	size_t size;
+};
+
 struct trace_fault {
 	uint64_t offset;           /* in the file named by in_companion */
 	bool in_companion;
@@ -122,6 +130,7 @@ struct trace {
 	struct trace_marker *marks;     size_t mark_count;
 	struct trace_reading *readings; size_t reading_count;
 	struct trace_names *names;      size_t names_count;
+	struct trace_smaps *smaps;      size_t smaps_count; /* parts, by time */
 	struct trace_fault *faults;     size_t fault_count;
 	struct trace_loss_count *losses;size_t loss_count;
 	const char **scopes;            size_t scope_count; /* index 0: "" = none */
@@ -131,6 +140,10 @@ struct trace {
  * A file without a single usable piece is an error. */
 int trace_open(const char *path, struct trace **trace, struct error *err);
 void trace_close(struct trace *trace);
+
+/* The text of the reading whose first part is smaps[@index] (part 0), the
+ * caller's, for free(). NULL: parts are missing or damaged. */
+char *trace_smaps_text(const struct trace *trace, size_t index, size_t *bytes);
 
 enum trace_event_kind {
 	TRACE_EVENT_ALLOCATE = 1,

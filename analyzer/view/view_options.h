@@ -11,6 +11,7 @@ extern const struct option view_tree_options[];    /* callers, too */
 extern const struct option view_churn_options[];
 extern const struct option view_timeline_options[];
 extern const struct option view_export_options[];
+extern const struct option view_memory_options[];
 extern const struct option view_info_options[];
 extern const struct option view_dump_options[];
 

@@ -36,7 +36,8 @@ const struct view views[] = {
 	  view_snapshots },
 	{ "events", "marks, snapshots, threads, modules in time order", TRACES, TABLE, NULL, NULL,
 	  view_events },
-	{ "memory", "where the resident memory went", TRACES, TABLE, NULL, NULL, view_memory },
+	{ "memory", "where the resident memory went", TRACES, TABLE, view_memory_options, NULL,
+	  view_memory },
 	{ "blocks", "the live blocks themselves; whose block is this address", "[0xADDRESS]... "
 	  TRACES, VIEW_HAS_JSON | VIEW_HAS_CSV, NULL, NULL, view_blocks },
 	{ "info", "what the trace itself is like", TRACES, VIEW_OPENS_TRACES | VIEW_HAS_JSON,

@@ -241,7 +241,9 @@ enum trace_kind {
 				      * first) of the record before it, by another unwinder;
 				      * debug builds only */
 	TRACE_KIND_USABLE = 21,      /* v requested, v usable: what the allocator gives */
-	TRACE_KIND_SMAPS = 22,       /* v real_ns, b text of smaps or smaps_rollup, zstd */
+	TRACE_KIND_SMAPS = 22,       /* v real_ns, v part, v parts, b a part of the text of
+				      * /proc/PID/smaps, compressed by zstd as a whole; parts count
+				      * from 0 and have the same real_ns */
 	TRACE_KIND_MODULE_NAMES = 23,/* v module start, s build-id, v part, v parts,
 				      * v enum trace_names_form, b names */
 	TRACE_KIND_LANE_TOTALS = 24, /* v allocations, v frees seen by this lane in the piece so
