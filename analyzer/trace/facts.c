@@ -425,6 +425,7 @@ static void take_smaps(struct scan *scan, struct cursor *payload)
 	smaps.bytes = cursor_bytes(payload, smaps.size);
 	if (payload->is_broken)
 		return;
+	smaps.bytes = (const uint8_t *)copy_string(scan->reader, smaps.bytes, smaps.size);
 	MEMORY_ROOM(trace->smaps, trace->smaps_count);
 	trace->smaps[trace->smaps_count++] = smaps;
 }

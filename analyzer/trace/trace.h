@@ -86,7 +86,7 @@ struct trace_reading {
 struct trace_smaps {
 	uint64_t time_ns, real_ns;
 	uint32_t part, parts;
-	const uint8_t *bytes;      /* inside the mapped file */
+	const uint8_t *bytes;
 	size_t size;
 };
 
