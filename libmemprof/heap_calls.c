@@ -166,89 +166,73 @@ static noinline bool take_sample(struct thread_state *state, const void *block, 
 	return true;
 }
 
-static inline __attribute__((always_inline)) void
-allocated(const void *block, uint64_t size, const struct unwind_point *point)
+/* Each function that stands behind a hook has a frame, which tells its caller. */
+#define FRAME ((const uintptr_t *)__builtin_frame_address(0))
+
+static inline __attribute__((always_inline)) void allocated(const void *block, uint64_t size,
+							    const uintptr_t *frame)
 {
-	struct thread_state *state = thread_enter(point->sp);
+	struct thread_state *state = thread_enter((uintptr_t)frame);
 
 	if (unlikely(!state))
 		return;
 	if (is_exact(state) || take_sample(state, block, size))
-		recorder_put_allocate(&state->recorder, block, size, point);
+		recorder_put_allocate(&state->recorder, block, size, frame);
 	thread_leave(state);
 }
 
 void *record_malloc(size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
 	void *block = next.malloc(size);
 
 	if (likely(block))
-		allocated(block, size, &point);
+		allocated(block, size, FRAME);
 	return block;
 }
 
 /* The same for the others, which are not that frequent. */
-static noinline void *allocated_rarely(void *block, uint64_t size,
-				       const struct unwind_point *point)
+static noinline void *allocated_rarely(void *block, uint64_t size, const uintptr_t *frame)
 {
 	if (block)
-		allocated(block, size, point);
+		allocated(block, size, frame);
 	return block;
 }
 
 void *record_calloc(size_t count, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return allocated_rarely(next.calloc(count, size), count * size, &point);
+	return allocated_rarely(next.calloc(count, size), count * size, FRAME);
 }
 
 void *record_memalign(size_t alignment, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return allocated_rarely(next.memalign(alignment, size), size, &point);
+	return allocated_rarely(next.memalign(alignment, size), size, FRAME);
 }
 
 void *record_aligned_alloc(size_t alignment, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return allocated_rarely(next.aligned_alloc(alignment, size), size, &point);
+	return allocated_rarely(next.aligned_alloc(alignment, size), size, FRAME);
 }
 
 int record_posix_memalign(void **out, size_t alignment, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
 	int result = next.posix_memalign(out, alignment, size);
 
 	if (!result)
-		allocated_rarely(*out, size, &point);
+		allocated_rarely(*out, size, FRAME);
 	return result;
 }
 
 void *record_valloc(size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return allocated_rarely(next.valloc(size), size, &point);
+	return allocated_rarely(next.valloc(size), size, FRAME);
 }
 
 void *record_pvalloc(size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return allocated_rarely(next.pvalloc(size), size, &point);
+	return allocated_rarely(next.pvalloc(size), size, FRAME);
 }
 
 /* ---- frees ---- */
-
-/* What UNWIND_CALLER gives in the function that has @frame. */
-static struct unwind_point point_of(const uintptr_t *frame)
-{
-	return (struct unwind_point){ .pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0] };
-}
 
 /* The last sample, and nothing allocated since: see TRACE_NOTE_TEMPORARY. */
 static unsigned notes_of(struct thread_state *state, const void *block)
@@ -304,7 +288,7 @@ void record_free(void *block)
 static noinline void freed_off_path(struct thread_state *state, const void *block,
 				    const uintptr_t *frame)
 {
-	struct unwind_point point = point_of(frame);
+	struct unwind_point point = unwind_point_of(frame);
 
 	freed_rarely(state, block, false, &point);
 }
@@ -312,17 +296,16 @@ static noinline void freed_off_path(struct thread_state *state, const void *bloc
 /* The block has no tag, and exact blocks are about. */
 static void route_free(void *block)
 {
-	const uintptr_t *frame = __builtin_frame_address(0);
 	struct thread_state *state;
 
 	if (unlikely(!block))
 		return;
-	state = thread_enter((uintptr_t)frame);
+	state = thread_enter((uintptr_t)FRAME);
 	if (likely(state)) {
 		if (is_exact(state))
 			recorder_put_free(&state->recorder, block);
 		else
-			freed_off_path(state, block, frame);
+			freed_off_path(state, block, FRAME);
 		thread_leave(state);
 	}
 	next.free(block);
@@ -383,21 +366,22 @@ static void moved(const void *old, bool was_sample, const void *block, size_t si
 	thread_leave(state);
 }
 
-static noinline void *reallocate(void *block, size_t size, const struct unwind_point *point)
+static noinline void *reallocate(void *block, size_t size, const uintptr_t *frame)
 {
+	struct unwind_point point = unwind_point_of(frame);
 	bool was_sample;
 	uint64_t when;
 	void *result;
 
 	if (!block)
-		return allocated_rarely(next.realloc(NULL, size), size, point);
+		return allocated_rarely(next.realloc(NULL, size), size, frame);
 	if (boot_arena_has(block))
 		return move_out(block, size);
 	was_sample = sampled_set_may_hold(block) && sampled_set_remove(block);
 	when = recorder_now();
 	result = next.realloc(block, size);
 	if (result || !size)
-		moved(block, was_sample, result, size, when, point);
+		moved(block, was_sample, result, size, when, &point);
 	else if (was_sample)
 		sampled_set_add(block); /* into the place that it had */
 	return result;
@@ -405,9 +389,7 @@ static noinline void *reallocate(void *block, size_t size, const struct unwind_p
 
 void *record_realloc(void *block, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return reallocate(block, size, &point);
+	return reallocate(block, size, FRAME);
 }
 
 /*
@@ -416,28 +398,23 @@ void *record_realloc(void *block, size_t size)
  */
 void *record_reallocarray(void *block, size_t count, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	return reallocate(block, bytes, &point);
+	return reallocate(block, bytes, FRAME);
 }
 
 static void *route_realloc(void *block, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return reallocate(block, size, &point);
+	return reallocate(block, size, FRAME);
 }
 
 static void *first_realloc(void *block, size_t size)
 {
-	struct unwind_point point = UNWIND_CALLER();
-
-	return reallocate(block, size, &point);
+	return reallocate(block, size, FRAME);
 }
 
 /* ---- operator new and delete of the allocator ---- */
@@ -477,7 +454,7 @@ static void leave_new(struct thread_state *state)
 			return block;                                                              \
 		thread_here.countdown = countdown;                                                 \
 		if (countdown < sampler_bytes(size))                                               \
-			return allocated_rarely(block, size, &point);                              \
+			return allocated_rarely(block, size, FRAME);                              \
 		thread_here.countdown -= sampler_bytes(size);                                      \
 		return block;                                                                      \
 	}

@@ -481,12 +481,21 @@ noinline void recorder_allocate(struct recorder *recorder, const void *block, ui
 	write_stacked(recorder, &event, point);
 }
 
+noinline void recorder_allocate_full(struct recorder *recorder, const void *block, uint64_t size,
+				     const uintptr_t *frame)
+{
+	struct unwind_point point = unwind_point_of(frame);
+
+	recorder_allocate(recorder, block, size, &point);
+}
+
 noinline void recorder_allocate_rest(struct recorder *recorder, const void *block, uint64_t size,
-				     const struct unwind_point *point, struct stack_delta *delta)
+				     const uintptr_t *frame, struct stack_delta *delta)
 {
 	struct stacked event = { .address = (uintptr_t)block, .size = size };
+	struct unwind_point point = unwind_point_of(frame);
 
-	write_rest(recorder, &event, point, delta);
+	write_rest(recorder, &event, &point, delta);
 }
 
 void recorder_reallocate(struct recorder *recorder, const void *old, const void *block,

@@ -15,9 +15,12 @@
 #include "readings.h"
 #include "recorder.h"
 
-/* The rest of recorder_allocate, for an allocation whose stack has been taken. */
+/* An allocation for which the slot has no room, and one whose stack, taken
+ * already, is not in the cache. @frame: see recorder_put_allocate. */
+void recorder_allocate_full(struct recorder *recorder, const void *block, uint64_t size,
+			    const uintptr_t *frame);
 void recorder_allocate_rest(struct recorder *recorder, const void *block, uint64_t size,
-			    const struct unwind_point *point, struct stack_delta *delta);
+			    const uintptr_t *frame, struct stack_delta *delta);
 void recorder_take_reading(struct recorder *recorder, uint64_t ticks);
 
 /*
@@ -80,38 +83,53 @@ static inline uint8_t *recorder_store_size(struct recorder *recorder, uint8_t *a
 	return varint_store(at, size);
 }
 
+/* What UNWIND_CALLER gives in the function that has @frame. */
+static inline struct unwind_point unwind_point_of(const uintptr_t *frame)
+{
+	return (struct unwind_point){ .pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0] };
+}
+
+/* @frame: __builtin_frame_address(0) of the hook's function. It is one register
+ * where a point is three, until the stack is taken. */
 static inline __attribute__((always_inline)) void
 recorder_put_allocate(struct recorder *recorder, const void *block, uint64_t size,
-		      const struct unwind_point *point)
+		      const uintptr_t *frame)
 {
 	struct stack_delta delta;
+	uint16_t known; /* mode and slot of the delta */
+	unsigned slot, is_cached;
 	uint64_t ahead;
 	uint8_t *start, *at;
 	unsigned tag;
 
 	if (__builtin_expect(recorder->buffer.at >= recorder->buffer.limit, 0)) {
-		recorder_allocate(recorder, block, size, point);
+		recorder_allocate_full(recorder, block, size, frame);
 		return;
 	}
-	stack_capture(recorder->unwind, *point, &delta);
-	if (__builtin_expect(delta.mode > TRACE_STACK_CACHED, 0)) {
-		recorder_allocate_rest(recorder, block, size, point, &delta);
+	stack_capture(recorder->unwind, unwind_point_of(frame), &delta);
+	__builtin_memcpy(&known, &delta, sizeof known);
+	if (__builtin_expect((uint8_t)known > TRACE_STACK_CACHED, 0)) {
+		recorder_allocate_rest(recorder, block, size, frame, &delta);
 		return;
 	}
-	recorder->last_slot = delta.slot;
+	slot = known >> 8;
+	is_cached = known & 1; /* else it is the same as the last */
+	recorder->last_slot = slot;
 	ahead = recorder_tick(recorder);
 	start = recorder->buffer.at;
-	tag = TRACE_OP_ALLOCATE | (unsigned)delta.mode << TRACE_TAG_STACK_SHIFT;
+	tag = TRACE_OP_ALLOCATE | is_cached << TRACE_TAG_STACK_SHIFT;
 	at = recorder_store_time(start + 1, &tag, ahead);
 	at = recorder_store_address(recorder, at, &tag, (uintptr_t)block);
-	at = recorder_store_size(recorder, at, &tag, delta.slot, size);
-	*at = delta.slot;
-	at += delta.mode; /* SAME stores nothing, CACHED its slot */
+	at = recorder_store_size(recorder, at, &tag, slot, size);
+	*at = (uint8_t)slot;
+	at += is_cached;
 	*start = (uint8_t)tag;
 	event_buffer_commit(&recorder->buffer, at);
 }
 
 _Static_assert(TRACE_STACK_SAME == 0 && TRACE_STACK_CACHED == 1, "bytes of a known stack");
+_Static_assert(offsetof(struct stack_delta, mode) == 0 && offsetof(struct stack_delta, slot) == 1,
+	       "mode and slot are read together");
 
 static inline __attribute__((always_inline)) void recorder_put_free(struct recorder *recorder,
 								    const void *block)

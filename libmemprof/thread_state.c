@@ -32,7 +32,8 @@
 #define NESTING_MAX 3
 #define OWNER_NOBODY 0xffffffffu /* a state that no thread could use yet */
 
-__thread struct thread_here thread_here;
+struct thread_state thread_nobody = { .busy = 1 };
+__thread struct thread_here thread_here = { .state = &thread_nobody };
 
 static char *batches[BATCHES];
 static uint32_t made;        /* states handed out so far; any thread, atomic */
@@ -243,7 +244,8 @@ static struct thread_state *begin_thread(void)
 		state = take_state((uint32_t)os_tid());
 		if (!state)
 			loss_count(TRACE_LOSS_NO_MEMORY, 1);
-		thread_here.state = state;
+		if (state)
+			thread_here.state = state;
 	}
 	thread_here.is_beginning = 0;
 	/* No trace, no memory: not every call needs to try again. */
@@ -297,7 +299,7 @@ struct thread_state *thread_enter_slowly(uintptr_t stack)
 {
 	struct thread_state *state = thread_here.state, *first;
 
-	if (!state)
+	if (state == &thread_nobody)
 		state = begin_thread();
 	if (!state || thread_here.is_outside)
 		return NULL;

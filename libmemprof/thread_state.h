@@ -22,9 +22,9 @@
 #include "sampler.h"
 
 struct thread_state {
+	struct recorder recorder;    /* first: one register serves both */
 	uintptr_t busy;              /* stack address of who is inside; 0: nobody */
 	uint64_t exact;              /* control generation while all is recorded, else 0 */
-	struct recorder recorder;
 	struct sampler sampler;
 	uint64_t generation;         /* of the control words that the sampler follows */
 	const void *last_sample;     /* the last block taken, and what the countdown was then */
@@ -38,10 +38,13 @@ struct thread_state {
 
 struct thread_here {
 	uint64_t countdown;          /* bytes until the next look (sampler.h) */
-	struct thread_state *state;
+	struct thread_state *state;  /* at first thread_nobody */
 	uint32_t is_outside;         /* our own calls into libc and the loader: nobody records */
 	uint32_t is_beginning;       /* this thread is getting its state */
 };
+
+/* The state of threads that have none: always busy. */
+extern struct thread_state thread_nobody __attribute__((visibility("hidden")));
 
 extern __thread struct thread_here thread_here __attribute__((visibility("hidden")));
 
@@ -55,7 +58,7 @@ static inline struct thread_state *thread_enter(uintptr_t stack)
 {
 	struct thread_state *state = thread_here.state;
 
-	if (__builtin_expect(!state || state->busy, 0))
+	if (__builtin_expect(state->busy, 0))
 		return thread_enter_slowly(stack);
 	state->busy = stack;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
