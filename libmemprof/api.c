@@ -37,6 +37,18 @@ static void mark(enum trace_mark kind, const char *name, const char *detail, uin
 	thread_leave(state);
 }
 
+/* A child of fork that has no trace of its own yet still looks at its parent's
+ * control words, which are not its to change. */
+static void have_own_trace(void)
+{
+	struct thread_state *state = thread_enter(HERE);
+
+	if (!state)
+		return;
+	thread_check(state);
+	thread_leave(state);
+}
+
 /* This thread follows a change of the control words at once. */
 static void follow(void)
 {
@@ -69,6 +81,7 @@ void memprof_start(void)
 
 void memprof_stop(void)
 {
+	have_own_trace();
 	if (!control_is_active())
 		return;
 	control_set_active(false);

@@ -179,7 +179,7 @@ static bool add_batch(void)
 		return true; /* another thread just made some */
 	if (count > BATCH_MAX)
 		count = BATCH_MAX;
-	if (companion.made + count > COMPANION_SLOTS_MAX)
+	if (!companion.slots || companion.made + count > COMPANION_SLOTS_MAX)
 		return false;
 	return add_file_slots(count) || add_file_slots(1) || add_memory_slot();
 }
@@ -320,8 +320,10 @@ bool companion_open(const char *trace_path, const struct control_page *identity,
 	forget();
 	if (!companion.slots)
 		companion.slots = os_map(COMPANION_SLOTS_MAX * sizeof(*companion.slots));
-	if (!companion.slots)
+	if (!companion.slots) {
+		keep_control_private(identity);
 		return false;
+	}
 	if (trace_name_companion(trace_path, companion.path, PATH_ROOM) && make_file(identity))
 		return true;
 	if (make_file_in("/dev/shm", identity) || make_file_in(temporary, identity))
