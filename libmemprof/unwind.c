@@ -35,7 +35,7 @@
  * is begun anew, the stacks whose pairs are in it leave the cache.
  */
 #define POOL_BLOCKS 4u
-#define POOL_BLOCK_PAIRS 512u
+#define POOL_BLOCK_PAIRS 1024u
 /* A cached stack copies the pairs of this many frames below the meeting point too,
  * so that it survives a walk that takes those off the memo. */
 #define ANCHOR_BELOW 6
@@ -443,27 +443,101 @@ static void memo_push(struct unwind_state *state, const struct walked *walked)
 
 /* ---- cache --------------------------------------------------------------------------------- */
 
-static inline unsigned cache_slot(uintptr_t pc, uintptr_t sp)
+/*
+ * Where a stack is looked for: first by its innermost state alone. When another
+ * stack with that state is there, then by the first slot in which the two differ and
+ * its value now; and so on, a few times. So stacks that differ further out, but not
+ * within, have places of their own.
+ */
+#define CACHE_PROBES 4
+
+static inline uint64_t cache_hash(uintptr_t pc, uintptr_t sp)
 {
-	return (unsigned)(((pc ^ (sp << 20)) * 0x9e3779b97f4a7c15ull) >> 56);
+	return (pc ^ (sp << 20)) * 0x9e3779b97f4a7c15ull;
 }
 
-static inline bool cache_holds(const struct unwind_state *state, const struct cached *cached,
-			       uintptr_t pc, uintptr_t sp, uintptr_t fp)
+static inline uint64_t cache_hash_on(uint64_t hash, uintptr_t slot, uint64_t value)
+{
+	return (hash ^ (value + slot)) * 0xd6e8feb86659fd93ull;
+}
+
+static inline unsigned cache_slot(uint64_t hash)
+{
+	return (unsigned)(hash >> 56);
+}
+
+/* Two stacks that would share a place can stay both. */
+static inline unsigned cache_other_slot(uint64_t hash)
+{
+	return (unsigned)(hash >> 48) % TRACE_CACHE_SLOTS;
+}
+
+static inline bool is_first_state(const struct cached *cached, uintptr_t pc, uintptr_t sp,
+				  uintptr_t fp)
+{
+	return cached->pc == pc && cached->sp == sp && !((cached->fp ^ fp) & cached->fp_mask);
+}
+
+/* The pair behind the first that differs, NULL when all copies hold. */
+static inline const struct pair *copies_differ(const struct cached *cached) READS_STACKS;
+static inline const struct pair *copies_differ(const struct cached *cached)
+{
+	const struct pair *end = cached->pairs_end;
+
+	for (; end != cached->pairs; end -= 4) {
+		if (four_differ(end))
+			return end;
+	}
+	return NULL;
+}
+
+/* What the copies leave to the memo. */
+static inline bool anchor_holds(const struct unwind_state *state, const struct cached *cached)
 {
 	const struct frame *anchor;
 
-	if (cached->pc != pc || cached->sp != sp || ((cached->fp ^ fp) & cached->fp_mask))
-		return false;
-	for (const struct pair *end = cached->pairs_end; end != cached->pairs; end -= 4) {
-		if (four_differ(end))
-			return false;
-	}
 	if (cached->anchor == 0)
 		return true;
 	anchor = &state->frames[cached->anchor - 1];
 	return cached->anchor <= state->frame_count && anchor->serial == cached->serial &&
 	       pairs_differ(state->pairs, anchor->pairs_end) == 0;
+}
+
+/*
+ * The whole search. *@slot: where the stack is, or where it is to be put.
+ */
+static bool cache_search(const struct unwind_state *state, uintptr_t pc, uintptr_t sp,
+			 uintptr_t fp, unsigned *slot) READS_STACKS;
+static bool cache_search(const struct unwind_state *state, uintptr_t pc, uintptr_t sp,
+			 uintptr_t fp, unsigned *slot)
+{
+	uint64_t hash = cache_hash(pc, sp);
+
+	for (unsigned probe = 0; probe < CACHE_PROBES; probe++) {
+		const struct cached *cached = &state->cache[*slot = cache_slot(hash)];
+		const struct pair *differs;
+
+		if (!is_first_state(cached, pc, sp, fp)) {
+			unsigned other = cache_other_slot(hash);
+
+			cached = &state->cache[other];
+			if (!is_first_state(cached, pc, sp, fp)) {
+				/* Either place will do: by turns, so that a stack in use
+				 * all the time finds one where it stays for a while. */
+				if (state->cache[*slot].pc && (!cached->pc || state->serial & 1))
+					*slot = other;
+				return false;
+			}
+			*slot = other;
+		}
+		differs = copies_differ(cached);
+		if (!differs)
+			return anchor_holds(state, cached);
+		while (stack_load(differs[-1].slot) == differs[-1].value)
+			differs--;
+		hash = cache_hash_on(hash, differs[-1].slot, stack_load(differs[-1].slot));
+	}
+	return false;
 }
 
 static void pool_next_block(struct unwind_state *state)
@@ -552,9 +626,8 @@ static void set_none(struct stack_delta *delta, enum trace_no_stack why)
 	delta->slot = why;
 }
 
-static __attribute__((noinline)) void capture_by_walk(struct unwind_state *state,
-						      struct stack_delta *delta, uintptr_t pc,
-						      uintptr_t sp, uintptr_t fp, unsigned slot)
+static void capture_by_walk(struct unwind_state *state, struct stack_delta *delta, uintptr_t pc,
+			    uintptr_t sp, uintptr_t fp, unsigned slot)
 {
 	struct walk walk = { .place = pc_place_of(pc, false),
 			     .sp = sp,
@@ -589,31 +662,42 @@ static __attribute__((noinline)) void capture_by_walk(struct unwind_state *state
 	state->last_slot = slot;
 }
 
-static __attribute__((noinline)) void capture_renewed(struct unwind_state *state,
-						      struct stack_delta *delta, uintptr_t pc,
-						      uintptr_t sp, uintptr_t fp, unsigned slot)
+static inline void set_cached(struct unwind_state *state, struct stack_delta *delta, unsigned slot)
 {
-	renew(state, __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED));
-	capture_by_walk(state, delta, pc, sp, fp, slot);
+	delta->mode = slot == state->last_slot ? TRACE_STACK_SAME : TRACE_STACK_CACHED;
+	delta->slot = (uint8_t)slot;
+	state->last_slot = slot;
+}
+
+/* Not at its first place in the cache, or there is something else to do. */
+static __attribute__((noinline)) void capture_otherwise(struct unwind_state *state,
+							struct stack_delta *delta, uintptr_t pc,
+							uintptr_t sp, uintptr_t fp)
+{
+	uint32_t generation = __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED);
+	unsigned slot;
+
+	if (__builtin_expect(state->generation != generation, 0))
+		renew(state, generation);
+	if (cache_search(state, pc, sp, fp, &slot))
+		set_cached(state, delta, slot);
+	else
+		capture_by_walk(state, delta, pc, sp, fp, slot);
 }
 
 void stack_take(struct unwind_state *state, struct stack_delta *delta, uintptr_t pc, uintptr_t sp,
 		uintptr_t fp)
 {
-	unsigned slot = cache_slot(pc, sp);
+	unsigned slot = cache_slot(cache_hash(pc, sp));
+	const struct cached *cached = &state->cache[slot];
 
-	if (__builtin_expect(state->generation !=
-			     __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED), 0)) {
-		capture_renewed(state, delta, pc, sp, fp, slot);
-		return;
-	}
-	if (__builtin_expect(!cache_holds(state, &state->cache[slot], pc, sp, fp), 0)) {
-		capture_by_walk(state, delta, pc, sp, fp, slot);
-		return;
-	}
-	delta->mode = slot == state->last_slot ? TRACE_STACK_SAME : TRACE_STACK_CACHED;
-	delta->slot = (uint8_t)slot;
-	state->last_slot = slot;
+	if (__builtin_expect(state->generation ==
+			     __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED), 1) &&
+	    is_first_state(cached, pc, sp, fp) && !copies_differ(cached) &&
+	    anchor_holds(state, cached))
+		set_cached(state, delta, slot);
+	else
+		capture_otherwise(state, delta, pc, sp, fp);
 }
 
 /* ---- process --------------------------------------------------------------------------------- */
