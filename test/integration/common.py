@@ -99,9 +99,10 @@ def verify(trace):
     return report("info", "--verify", trace)
 
 
-def top_sites(trace, *more):
-    """The whole top-sites report as a dictionary; raises with the command's words."""
-    done = report("top-sites", "--format", "json", "--limit", "0", "--stacks", "0", "--keep-wrappers", *more, trace)
+def top_sites(trace, sites=0, stacks=0):
+    """The top-sites report (0: all of it) as a dictionary; raises with the command's words."""
+    done = report("top-sites", "--format", "json", "--limit", str(sites), "--stacks", str(stacks), "--keep-wrappers", trace,
+                  timeout=250)
     if done.status != 0:
         raise RuntimeError("memprof-report top-sites %s: %r" % (trace, done))
     return json.loads(done.out)
@@ -110,16 +111,19 @@ def top_sites(trace, *more):
 # struct counter_file of test/programs/libcounter.c
 COUNTER_FIELDS = ("magic pid allocated allocated_bytes freed freed_bytes inherited inherited_bytes unknown "
                   "live live_bytes peak_bytes site_count sites_lost").split()
-COUNTER_MAGIC = 0x31746e756f436d6d
-SITE = struct.Struct("<5Q")
+COUNTER_VARIANCES = "allocated_variance allocated_bytes_variance live_variance live_bytes_variance".split()
+COUNTER_HEAD = struct.Struct("<%dQ%dd" % (len(COUNTER_FIELDS), len(COUNTER_VARIANCES)))
+COUNTER_MAGIC = 0x32746e756f436d6d
+SITE = struct.Struct("<5Q2d")
 
 
 def counter_read(path, with_sites=False):
-    """One image's totals as a dictionary; with "sites": {pc: (allocated, bytes, live, live bytes)}."""
+    """One image's totals as a dictionary; with "sites": {pc: (allocated, bytes, live, live bytes, and the variances
+    that estimates of the first two have)}."""
     with open(path, "rb") as file:
-        head = file.read(8 * len(COUNTER_FIELDS))
+        head = file.read(COUNTER_HEAD.size)
         rest = file.read() if with_sites else b""
-    counted = dict(zip(COUNTER_FIELDS, struct.unpack("<%dQ" % len(COUNTER_FIELDS), head)))
+    counted = dict(zip(COUNTER_FIELDS + COUNTER_VARIANCES, COUNTER_HEAD.unpack(head)))
     if counted["magic"] != COUNTER_MAGIC:
         raise RuntimeError("%s: not a counter's file" % path)
     if with_sites:

@@ -1,4 +1,4 @@
-/* FLAGS: -fno-builtin -fno-omit-frame-pointer -fno-optimize-sibling-calls -ldl */
+/* FLAGS: -fno-builtin -fno-omit-frame-pointer -fno-optimize-sibling-calls -ldl -lm */
 /*
  * An independent count of what a program allocates, to hold the profiler
  * against: LD_PRELOAD="libmemprof.so libcounter.so" puts it behind memprof, so
@@ -9,6 +9,8 @@
  *	                     struct counter_file mapped shared, so that it is true at any
  *	                     moment, also after _exit, exec and SIGKILL
  *	COUNTER_SITES=1      also by return address (first one outside of memprof)
+ *	COUNTER_RATE=BYTES   also the variances that estimates have which rest on samples
+ *	                     at that mean distance: (1 - p) / p^2 a block, p = 1 - e^(-size / rate)
  *	COUNTER_MARKS=N,N..  when so many allocations were made: copies the file to
  *	                     DIR/PID.1.mark1 ... and takes a memprof snapshot "mark1" ...
  *
@@ -20,6 +22,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,15 +32,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAGIC 0x31746e756f436d6dull /* "mmCount1" */
+#define MAGIC 0x32746e756f436d6dull /* "mmCount2" */
 #define SITES 65536
 #define MARKS_MAX 16
 
 struct site {
 	uint64_t pc, allocated, allocated_bytes, live, live_bytes;
+	double variance, bytes_variance; /* that estimates of the allocated have */
 };
 
-struct counter_file { /* common.py reads it: all uint64_t */
+struct counter_file { /* common.py reads it */
 	uint64_t magic, pid;
 	uint64_t allocated, allocated_bytes; /* calls that succeeded, bytes asked for */
 	uint64_t freed, freed_bytes;         /* of blocks allocated in this image */
@@ -45,6 +49,7 @@ struct counter_file { /* common.py reads it: all uint64_t */
 	uint64_t unknown;                    /* frees of blocks never seen */
 	uint64_t live, live_bytes, peak_bytes;
 	uint64_t site_count, sites_lost;
+	double allocated_variance, allocated_bytes_variance, live_variance, live_bytes_variance;
 	struct site sites[SITES];
 };
 
@@ -66,6 +71,7 @@ static size_t block_places, block_count;
 
 static int lock;
 static bool is_by_site;
+static double rate; /* 0: no variances */
 static uint64_t marks[MARKS_MAX];
 static unsigned mark_count, marks_taken;
 static void (*take_snapshot)(const char *name);
@@ -223,6 +229,26 @@ static void take_mark(void)
 		take_snapshot(name);
 }
 
+/* What a block adds to the variance of an estimated count. A size of 0 counts as 1. */
+static double block_variance(uint64_t size)
+{
+	double p = rate > 0 ? -expm1(-(double)(size ? size : 1) / rate) : 1;
+
+	return (1 - p) / (p * p);
+}
+
+static void add_variance(uint64_t size, double sign)
+{
+	double variance = sign * block_variance(size);
+
+	file->live_variance += variance;
+	file->live_bytes_variance += variance * (double)size * (double)size;
+	if (sign < 0)
+		return;
+	file->allocated_variance += variance;
+	file->allocated_bytes_variance += variance * (double)size * (double)size;
+}
+
 static void count_allocation(void *address, uint64_t size, uintptr_t *frame)
 {
 	struct block block = { .address = (uintptr_t)address, .size = size, .site = UINT32_MAX };
@@ -238,6 +264,8 @@ static void count_allocation(void *address, uint64_t size, uintptr_t *frame)
 			site->allocated_bytes += size;
 			site->live++;
 			site->live_bytes += size;
+			site->variance += block_variance(size);
+			site->bytes_variance += block_variance(size) * (double)size * (double)size;
 		}
 	}
 	blocks_add(block);
@@ -245,6 +273,8 @@ static void count_allocation(void *address, uint64_t size, uintptr_t *frame)
 	file->allocated_bytes += size;
 	file->live++;
 	file->live_bytes += size;
+	if (rate > 0)
+		add_variance(size, 1);
 	if (file->peak_bytes < file->live_bytes)
 		file->peak_bytes = file->live_bytes;
 	is_mark = marks_taken < mark_count && file->allocated == marks[marks_taken];
@@ -264,6 +294,8 @@ static void count_removed(const struct block *block)
 	file->freed_bytes += block->size;
 	file->live--;
 	file->live_bytes -= block->size;
+	if (rate > 0)
+		add_variance(block->size, -1);
 	if (block->site != UINT32_MAX) {
 		file->sites[block->site].live--;
 		file->sites[block->site].live_bytes -= block->size;
@@ -527,6 +559,7 @@ static void __attribute__((constructor)) begin(void)
 	const char *at = getenv("COUNTER_MARKS");
 
 	is_by_site = getenv("COUNTER_SITES") != NULL;
+	rate = getenv("COUNTER_RATE") ? strtod(getenv("COUNTER_RATE"), NULL) : 0;
 	dl_iterate_phdr(find_profiler, NULL);
 	take_snapshot = (void (*)(const char *))dlsym(RTLD_DEFAULT, "memprof_snapshot");
 	for (; at && *at && mark_count < MARKS_MAX; at += *at == ',')
