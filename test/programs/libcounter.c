@@ -10,7 +10,7 @@
  *	                     moment, also after _exit, exec and SIGKILL
  *	COUNTER_SITES=1      also by return address (first one outside of memprof)
  *	COUNTER_RATE=BYTES   also the variances that estimates have which rest on samples
- *	                     at that mean distance: (1 - p) / p^2 a block, p = 1 - e^(-size / rate)
+ *	                     at that mean distance: (1 - p) / p a block, p = 1 - e^(-size / rate)
  *	COUNTER_MARKS=N,N..  when so many allocations were made: copies the file to
  *	                     DIR/PID.1.mark1 ... and takes a memprof snapshot "mark1" ...
  *
@@ -234,7 +234,7 @@ static double block_variance(uint64_t size)
 {
 	double p = rate > 0 ? -expm1(-(double)(size ? size : 1) / rate) : 1;
 
-	return (1 - p) / (p * p);
+	return (1 - p) / p;
 }
 
 static void add_variance(uint64_t size, double sign)
