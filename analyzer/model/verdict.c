@@ -45,12 +45,21 @@ double curve_rise_bytes(const struct curve *curve)
 	return rise > 0 ? rise : 0;
 }
 
+/* One standard error of a live value near the peak: so many samples of the mean
+ * weight are behind it, and the variance of their number is that number. */
+static double noise_bytes(const struct curve *curve)
+{
+	if (!curve->sampled || curve->samples <= 0)
+		return 0;
+	return sqrt(curve_peak_bytes(curve) * curve->allocated_bytes / curve->samples);
+}
+
 /* The curve's new heights: how long it stood at the end, and the longest time
  * between two of them. A height counts when it is above the last by a hundredth
  * of the peak, so that noise on a plateau is none. */
 static void standing_times(const struct curve *curve, unsigned *at_end, unsigned *longest)
 {
-	double least = curve_peak_bytes(curve) / 100, height = 0;
+	double least = curve_peak_bytes(curve) / 100 + 2 * noise_bytes(curve), height = 0;
 	unsigned last = 0, i;
 
 	*longest = 0;
@@ -73,15 +82,6 @@ static double mean(const struct curve *curve, unsigned from, unsigned to)
 	for (i = from; i < to; i++)
 		sum += curve->live[i];
 	return sum / (to - from);
-}
-
-/* One standard error of a live value near the peak: so many samples of the mean
- * weight are behind it, and the variance of their number is that number. */
-static double noise_bytes(const struct curve *curve)
-{
-	if (!curve->sampled || curve->samples <= 0)
-		return 0;
-	return sqrt(curve_peak_bytes(curve) * curve->allocated_bytes / curve->samples);
 }
 
 /* A single high value, or chance, raises the highest but not the mean: that of the
