@@ -286,10 +286,6 @@ static int judge(const char *folder)
 	char **argv = NULL;
 	int argc = 0, status;
 
-	if (!cmd_gate) {
-		fputs("memprof run: this memprof was built without the gate\n", stderr);
-		return EXIT_UNUSABLE;
-	}
 	MEMORY_ROOM(argv, (size_t)argc);
 	argv[argc++] = (char *)"gate";
 	while ((word = strtok_r(rest, " \t", &rest))) {

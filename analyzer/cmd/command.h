@@ -23,9 +23,7 @@ struct command {
 	int (*run)(const char *program, int argc, char **argv);
 };
 
-/* A command that this program was built without is not listed. */
-#define COMMAND_RUN(name)                                                                          \
-	__attribute__((weak)) int name(const char *program, int argc, char **argv)
+#define COMMAND_RUN(name) int name(const char *program, int argc, char **argv)
 COMMAND_RUN(cmd_run);
 COMMAND_RUN(cmd_report);
 COMMAND_RUN(cmd_diff);

@@ -22,7 +22,7 @@ static const struct command commands[] = {
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (commands[i].run && !strcmp(commands[i].name, name))
+		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
 }
@@ -33,8 +33,7 @@ static int print_help(FILE *out)
 	      "  memprof COMMAND [OPTIONS] ...\n\n",
 	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (commands[i].run)
-			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].words);
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].words);
 	fputs("\n`memprof COMMAND --help` tells more. Five minutes:\n\n"
 	      "  memprof run ./app args          records; says where the trace is\n"
 	      "  memprof report                  sums up the newest trace here\n"

@@ -1,7 +1,7 @@
 /*
- * See moment.h. A mark's moment is just before the first event that bears its
- * time: events read the clock less often than marks do, so an event of the same
- * time was behind the mark.
+ * See moment.h. An event of the same time as a mark was before it: an allocation
+ * reads the clock and then is still being recorded when the mark could come,
+ * while the call behind a mark is some steps of the clock later.
  */
 #include "model/moment.h"
 
@@ -38,7 +38,7 @@ int duration_parse(const char *text, uint64_t *ns)
 static void moment_at_mark(const struct trace_marker *mark, struct moment *moment)
 {
 	moment->kind = MOMENT_TIME;
-	moment->time_ns = mark->time_ns ? mark->time_ns - 1 : 0;
+	moment->time_ns = mark->time_ns;
 }
 
 static int unknown_moment(struct trace *trace, const char *when, struct error *err)

@@ -30,9 +30,7 @@ struct export_format {
 	int (*write)(struct export_job *job, struct error *err);
 };
 
-/* A format that this program was built without is not listed. */
-#define EXPORT_WRITE(name)                                                                         \
-	__attribute__((weak)) int name(struct export_job *job, struct error *err)
+#define EXPORT_WRITE(name) int name(struct export_job *job, struct error *err)
 EXPORT_WRITE(export_folded);
 EXPORT_WRITE(export_folded_diff);
 EXPORT_WRITE(export_pprof);

@@ -84,7 +84,7 @@ static int gather(struct trace_set_member *member, const struct view_request *re
 
 	(void)request;
 	for (size_t i = 0; i < trace->mark_count; i++)
-		totals[i].time_ns = trace->marks[i].time_ns ? trace->marks[i].time_ns - 1 : 0;
+		totals[i].time_ns = trace->marks[i].time_ns;
 	moment_totals_init(&moments, totals, trace->mark_count);
 	auto_rule_init(&rule);
 	status = pass_run(trace, &member->when, 0, all, 3, NULL, err);

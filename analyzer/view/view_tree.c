@@ -113,7 +113,7 @@ static void walk_children(struct walk *walk, const struct call_node *node)
 		if (is_shown(walk, &nodes[i])) {
 			shown++;
 			row(walk, &nodes[i], shown == children && shown == with_value,
-			    with_value == 1 && node->depth);
+			    with_value == 1 && node->depth > 1);
 		} else if (value_of(walk, total_of(walk, &nodes[i])) > 0) {
 			number_add(&rest, total_of(walk, &nodes[i]));
 			folded++;
