@@ -26,8 +26,9 @@ if (readFileSync(source, "utf8").includes("@MEMPROF_PAYLOAD@")) {
 	SHOTS.push(["two-traces", "#view=compare", "compare.html"], ["sampled-sites", "#view=sites", "sampled.html"]);
 }
 const browser = await openBrowser();
-for (const theme of ["light", "dark"])
-	for (const width of [1280, 390])
+const THEMES = (process.env.THEMES || "light dark").split(" "), WIDTHS = (process.env.WIDTHS || "1280 390").split(" ");
+for (const theme of THEMES)
+	for (const width of WIDTHS.map(Number))
 		for (const source of new Set(SHOTS.map((s) => s[2]))) {
 			const wanted = SHOTS.filter((s) => s[2] === source && (!only.length || only.some((o) => s[0].startsWith(o))));
 			if (!wanted.length)
