@@ -175,8 +175,6 @@ static void forget_live(struct page_facts *facts)
 	}
 	facts->now.heap[PAGE_LIVE_BYTES] = facts->now.heap[PAGE_LIVE_COUNT] = 0;
 	facts->now.mapped_bytes = 0;
-	for (size_t i = 0; i < PAGE_SIZE_CLASSES; i++)
-		facts->sizes[i].live_bytes = facts->sizes[i].live_count = 0;
 	for (size_t i = 0; i < facts->thread_count; i++)
 		facts->threads[i].live_bytes = 0;
 }
@@ -220,20 +218,6 @@ static struct page_thread *thread_at(struct page_facts *facts, uint32_t thread)
 	return thread < facts->thread_count ? &facts->threads[thread] : &nobody;
 }
 
-static unsigned size_class(uint64_t size)
-{
-	return size ? 64 - (unsigned)__builtin_clzll(size) : 0;
-}
-
-static unsigned age_class(uint64_t ns)
-{
-	unsigned class = 0;
-
-	for (uint64_t bound = 1000; class + 1 < PAGE_AGE_CLASSES && ns >= bound; bound *= 10)
-		class ++;
-	return class;
-}
-
 static void series_move(struct page_facts *facts, const struct trace_event *e, enum tally_kind kind,
 			const struct number *n, double sign)
 {
@@ -272,17 +256,12 @@ static void curve_move(struct page_facts *facts, const struct trace_event *e, en
 static void take_birth(struct page_facts *facts, const struct trace_event *e, enum tally_kind kind,
 		       const struct number *n)
 {
-	struct page_size_class *size = &facts->sizes[size_class(e->size)];
 	struct page_thread *thread = thread_at(facts, e->thread);
 
 	series_move(facts, e, kind, n, 1);
 	curve_move(facts, e, kind, n, 1);
 	if (kind == TALLY_MAPPED)
 		return;
-	size->made_count += n->count;
-	size->made_bytes += n->bytes;
-	size->live_count += n->count;
-	size->live_bytes += n->bytes;
 	thread->made_count += n->count;
 	thread->made_bytes += n->bytes;
 	thread->live_bytes += n->bytes;
@@ -291,17 +270,10 @@ static void take_birth(struct page_facts *facts, const struct trace_event *e, en
 static void take_death(struct page_facts *facts, const struct trace_event *e, enum tally_kind kind,
 		       const struct number *n)
 {
-	struct page_size_class *size = &facts->sizes[size_class(e->size)];
-	struct page_age_class *age = &facts->ages[age_class(e->time_ns - e->birth_ns)];
-
 	series_move(facts, e, kind, n, -1);
 	curve_move(facts, e, kind, n, -1);
 	if (kind == TALLY_MAPPED)
 		return;
-	size->live_count -= n->count;
-	size->live_bytes -= n->bytes;
-	age->count += n->count;
-	age->bytes += n->bytes;
 	thread_at(facts, e->birth_thread)->live_bytes -= n->bytes;
 	thread_at(facts, e->thread)->freed_count += n->count;
 }
@@ -321,8 +293,6 @@ static void take(struct aggregator *self, const struct trace_event *events, size
 			continue;
 		if (!is_birth && e->birth_ns < facts->known_from_ns)
 			continue;
-		if (facts->filter && !event_filter_passes(facts->filter, e))
-			continue;
 		number_of_sample(e->size, e->rate, &n);
 		if (is_birth)
 			take_birth(facts, e, kind, &n);
@@ -341,47 +311,17 @@ static void end(struct aggregator *self, uint64_t end_ns)
 	pass_bins(facts, UINT64_MAX);
 }
 
-/* ---- ages of what lives ---- */
-
-struct ages_context {
-	struct page_facts *facts;
-	uint64_t end_ns;
-};
-
-static int take_block(void *context, const struct trace_event *e)
-{
-	struct ages_context *ages = context;
-	struct page_facts *facts = ages->facts;
-	struct page_age_class *age;
-	struct number n;
-
-	if (e->kind != TRACE_EVENT_ALLOCATE || e->time_ns < facts->known_from_ns ||
-	    (facts->filter && !event_filter_passes(facts->filter, e)))
-		return 0;
-	number_of_sample(e->size, e->rate, &n);
-	age = &facts->ages[age_class(ages->end_ns > e->time_ns ? ages->end_ns - e->time_ns : 0)];
-	age->live_count += n.count;
-	age->live_bytes += n.bytes;
-	return 0;
-}
-
-void page_facts_ages(struct page_facts *facts)
-{
-	struct ages_context context = {facts, facts->trace->info.duration_ns};
-
-	trace_live_blocks(facts->trace, take_block, &context);
-}
-
-struct page_facts *page_facts_new(struct trace *trace, const struct event_filter *filter,
-				  const struct page_axis *axis, uint64_t shift_ns)
+struct page_facts *page_facts_new(struct trace *trace, const struct page_axis *axis,
+				  uint64_t shift_ns)
 {
 	struct page_facts *facts = memory_zeroed(1, sizeof(*facts));
 
 	facts->aggregator = (struct aggregator){.take = take, .end = end};
 	facts->trace = trace;
-	facts->filter = filter;
 	facts->axis = axis;
 	facts->shift_ns = shift_ns;
+	sizes_init(&facts->sizes);
+	lifetimes_init(&facts->lifetimes, trace->info.duration_ns);
 	find_stop(facts);
 	return facts;
 }
@@ -397,5 +337,6 @@ void page_facts_free(struct page_facts *facts)
 		free(facts->series_of[kind]);
 	free(facts->dirty);
 	free(facts->threads);
+	lifetimes_release(&facts->lifetimes);
 	free(facts);
 }

@@ -1,11 +1,12 @@
 /*
  * What the page shows of time: the curve of the heap, what every stack had live
- * at a row of moments, block sizes, lifetimes, threads. An aggregator, one for
- * each trace; several traces share one axis of time.
+ * at a row of moments, threads; block sizes and lifetimes beside it. One for each
+ * trace; several traces share one axis of time.
  */
 #ifndef ANALYZER_PAGE_PAGE_FACTS_H
 #define ANALYZER_PAGE_PAGE_FACTS_H
 
+#include "model/histogram.h"
 #include "model/pass.h"
 #include "model/tallies.h"
 
@@ -55,17 +56,6 @@ struct page_series {
 	bool is_dirty;
 };
 
-#define PAGE_SIZE_CLASSES 65
-#define PAGE_AGE_CLASSES 12 /* below 1 us, 10 us, ... */
-
-struct page_size_class {
-	double made_count, made_bytes, live_count, live_bytes;
-};
-
-struct page_age_class {
-	double count, bytes, live_count, live_bytes;
-};
-
 struct page_thread {
 	double made_count, made_bytes, freed_count, live_bytes;
 };
@@ -73,14 +63,13 @@ struct page_thread {
 struct page_facts {
 	struct aggregator aggregator;
 	struct trace *trace;
-	const struct event_filter *filter; /* may be NULL */
 	const struct page_axis *axis;
 	uint64_t shift_ns; /* of the trace's start on the axis */
 	struct page_bin bins[PAGE_BINS];
 	struct page_series *series;
 	size_t series_count;
-	struct page_size_class sizes[PAGE_SIZE_CLASSES];
-	struct page_age_class ages[PAGE_AGE_CLASSES];
+	struct sizes sizes; /* aggregators of their own, to be fed in the same pass */
+	struct lifetimes lifetimes;
 	struct page_thread *threads;
 	size_t thread_count;
 	/* private */
@@ -94,13 +83,10 @@ struct page_facts {
 	uint64_t known_from_ns, stop_ns;
 };
 
-/* @filter and @axis are borrowed. */
-struct page_facts *page_facts_new(struct trace *trace, const struct event_filter *filter,
-				  const struct page_axis *axis, uint64_t shift_ns);
+/* @axis is borrowed. */
+struct page_facts *page_facts_new(struct trace *trace, const struct page_axis *axis,
+				  uint64_t shift_ns);
 void page_facts_free(struct page_facts *facts);
-
-/* After a pass over the whole trace: how old the live blocks are. */
-void page_facts_ages(struct page_facts *facts);
 
 /* Index of the series of a stack, or UINT32_MAX. */
 uint32_t page_facts_series(const struct page_facts *facts, enum tally_kind kind, uint32_t stack);

@@ -701,21 +701,22 @@ static void write_marks(struct writer *w)
 		column_end(w);                                                                     \
 	} while (0)
 
+/* Classes in which nothing ever was are left out at both ends by the page. */
 static void write_sizes(struct writer *w)
 {
 	json_object_begin(w->json, "sizes");
 	column_begin(w, "from");
-	for (unsigned i = 0; i < PAGE_SIZE_CLASSES; i++)
-		json_unsigned(w->json, NULL, i ? 1ull << (i - 1) : 0);
+	for (unsigned i = 0; i < SIZE_CLASSES; i++)
+		json_unsigned(w->json, NULL, i ? size_class_limits[i - 1] + 1 : 0);
 	column_end(w);
 	column_begin(w, "to");
-	for (unsigned i = 0; i < PAGE_SIZE_CLASSES; i++)
-		json_unsigned(w->json, NULL, i == 64 ? UINT64_MAX : (1ull << i) - 1);
+	for (unsigned i = 0; i < SIZE_CLASSES; i++)
+		json_unsigned(w->json, NULL, size_class_limits[i]);
 	column_end(w);
-	FACT_COLUMN(w, "allocated_count", PAGE_SIZE_CLASSES, sizes[i].made_count);
-	FACT_COLUMN(w, "allocated_bytes", PAGE_SIZE_CLASSES, sizes[i].made_bytes);
-	FACT_COLUMN(w, "live_count", PAGE_SIZE_CLASSES, sizes[i].live_count);
-	FACT_COLUMN(w, "live_bytes", PAGE_SIZE_CLASSES, sizes[i].live_bytes);
+	FACT_COLUMN(w, "allocated_count", SIZE_CLASSES, sizes.classes[i].made.count);
+	FACT_COLUMN(w, "allocated_bytes", SIZE_CLASSES, sizes.classes[i].made.bytes);
+	FACT_COLUMN(w, "live_count", SIZE_CLASSES, sizes.classes[i].live.count);
+	FACT_COLUMN(w, "live_bytes", SIZE_CLASSES, sizes.classes[i].live.bytes);
 	json_object_end(w->json);
 }
 
@@ -723,17 +724,18 @@ static void write_lifetimes(struct writer *w)
 {
 	json_object_begin(w->json, "lifetimes");
 	column_begin(w, "from");
-	for (unsigned i = 0; i < PAGE_AGE_CLASSES; i++)
-		json_double(w->json, NULL, i ? pow(10, i - 1) : 0);
+	for (unsigned i = 0; i < AGE_CLASSES; i++)
+		json_unsigned(w->json, NULL, i ? micros(age_class_limits_ns[i - 1]) : 0);
 	column_end(w);
-	column_begin(w, "to");
-	for (unsigned i = 0; i < PAGE_AGE_CLASSES; i++)
-		json_double(w->json, NULL, pow(10, i));
+	column_begin(w, "to"); /* the last has no end: -1 */
+	for (unsigned i = 0; i < AGE_CLASSES; i++)
+		json_double(w->json, NULL,
+			    i + 1 == AGE_CLASSES ? -1 : (double)micros(age_class_limits_ns[i]));
 	column_end(w);
-	FACT_COLUMN(w, "count", PAGE_AGE_CLASSES, ages[i].count);
-	FACT_COLUMN(w, "bytes", PAGE_AGE_CLASSES, ages[i].bytes);
-	FACT_COLUMN(w, "live_count", PAGE_AGE_CLASSES, ages[i].live_count);
-	FACT_COLUMN(w, "live_bytes", PAGE_AGE_CLASSES, ages[i].live_bytes);
+	FACT_COLUMN(w, "count", AGE_CLASSES, lifetimes.freed[i].count);
+	FACT_COLUMN(w, "bytes", AGE_CLASSES, lifetimes.freed[i].bytes);
+	FACT_COLUMN(w, "live_count", AGE_CLASSES, lifetimes.living[i].count);
+	FACT_COLUMN(w, "live_bytes", AGE_CLASSES, lifetimes.living[i].bytes);
 	json_object_end(w->json);
 }
 

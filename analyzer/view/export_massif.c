@@ -230,7 +230,7 @@ int export_massif(struct export_job *job, struct error *err)
 		return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
 				 "massif holds one process, here are %zu traces", job->set->count);
 	page_axis_init(&axis, &trace, &shift, &end, 1);
-	facts = page_facts_new(trace, NULL, &axis, 0);
+	facts = page_facts_new(trace, &axis, 0);
 	only = &facts->aggregator;
 	extra[0] = &only;
 	status = profile_build_with(job->set, &job->request->query, extra, 1, &massif.profile, err);

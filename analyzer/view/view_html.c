@@ -6,6 +6,7 @@
 #include "view/view.h"
 
 #include "memprof/version.h"
+#include "model/filtered_pass.h"
 #include "page/page_payload.h"
 #include "page/page_template.h"
 #include "util/memory.h"
@@ -61,20 +62,14 @@ static void part_make_axis(struct part *part, uint64_t *shifts)
 static int part_gather(struct part *part, size_t member, const struct query *query,
 		       uint64_t shift_ns, struct error *err)
 {
-	const struct profile_trace *pt = &part->judgement.profile->traces[member];
-	struct event_filter filter = {0};
-	struct aggregator *only;
-	int status = event_filter_init(&filter, pt->trace, query, err);
+	const struct trace_set_member *of = &part->set.members[member];
+	struct page_facts *facts = page_facts_new(of->trace, &part->axis, shift_ns);
+	struct aggregator *const all[] = {&facts->aggregator, &facts->sizes.aggregator,
+					  &facts->lifetimes.aggregator};
+	struct filtered_pass pass;
 
-	part->facts[member] = page_facts_new(pt->trace, &filter, &part->axis, shift_ns);
-	only = &part->facts[member]->aggregator;
-	if (!status)
-		status = pass_run(pt->trace, &pt->when, 0, &only, 1, NULL, err);
-	if (!status && pt->when.kind == MOMENT_END)
-		page_facts_ages(part->facts[member]);
-	part->facts[member]->filter = NULL;
-	event_filter_release(&filter);
-	return status;
+	part->facts[member] = facts;
+	return filtered_pass_run(of, query, all, sizeof(all) / sizeof(*all), &pass, err);
 }
 
 /* The summary's two sentences, without the verdict's name in front. */

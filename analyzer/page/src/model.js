@@ -113,6 +113,19 @@ export class Trace {
 		this.moduleRank = new Map([...weight].sort((a, b) => b[1] - a[1]).map(([m], i) => [m, i]));
 	}
 
+	/* Frames of the deepest stack. */
+	deepest() {
+		if (this.depth === undefined) {
+			const depths = new Int32Array(this.node.parent.length);
+			this.depth = 0;
+			for (let n = 1; n < depths.length; n++) {
+				depths[n] = depths[this.node.parent[n]] + 1;
+				this.depth = Math.max(this.depth, depths[n]);
+			}
+		}
+		return this.depth;
+	}
+
 	/* Frames of a stack, innermost first. */
 	stackFrames(s) {
 		const out = [];
@@ -299,10 +312,11 @@ function momentWords(metric, range) {
 
 /*
  * The call tree under a set of values, merged by function. Returns columns
- * { fn, parent, depth, now, before, self, first, next, stackOf }; node 0 is the
- * root. @inverted: callers hang below the sites.
+ * { fn, parent, depth, now, before, frame, children }; node 0 is the root.
+ * @inverted: callers hang below the sites. @folded: a function that is already
+ * on the path is gone back to, so that recursion is shown once.
  */
-export function buildTree(trace, values, { inverted, keep }) {
+export function buildTree(trace, values, { inverted, keep, folded }) {
 	const tree = { fn: [-1], parent: [-1], depth: [0], now: [0], before: [0], frame: [-1],
 		children: [null], maxDepth: 0 };
 	const chain = [];
@@ -313,7 +327,7 @@ export function buildTree(trace, values, { inverted, keep }) {
 		chain.length = 0;
 		for (let n = trace.stacks.node[s]; n > 0; n = trace.node.parent[n])
 			chain.push(trace.node.frame[n]);
-		addStack(trace, tree, inverted ? chain : chain.reverse(), now, before);
+		addStack(trace, tree, inverted ? chain : chain.reverse(), now, before, folded);
 	}
 	if (values.rest) {
 		tree.now[0] += values.rest;
@@ -323,12 +337,19 @@ export function buildTree(trace, values, { inverted, keep }) {
 	return tree;
 }
 
-function addStack(trace, tree, frames, now, before) {
+function addStack(trace, tree, frames, now, before, folded) {
+	const seen = folded ? new Map() : null;
 	let at = 0;
 	tree.now[0] += now;
 	tree.before[0] += before;
 	for (const frame of frames) {
-		at = child(tree, at, trace.functionOf[frame], frame);
+		const fn = trace.functionOf[frame], earlier = seen?.get(fn);
+		if (earlier !== undefined) {
+			at = earlier;
+			continue;
+		}
+		at = child(tree, at, fn, frame);
+		seen?.set(fn, at);
 		tree.now[at] += now;
 		tree.before[at] += before;
 	}

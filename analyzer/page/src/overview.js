@@ -70,7 +70,7 @@ export class OverviewView {
 		const share = (kind) => parts.list.reduce((a, p) => a + (p.kind === kind ? p.bytes : 0), 0) / total;
 		return h("section.panel", null,
 			h("h2", null, "Where did all the memory go?"),
-			h("p.sub", null, `${format.bytes(total)} resident ${parts.when}. Call sites explain ` +
+			h("p.sub", null, `${format.bytes(total)} resident ${parts.when}${this.app.state.selection().kind === "all" ? ", when it was most" : ""}. Call sites explain ` +
 				`${format.percent(share("explained"))}; nobody explains ${format.percent(share("unknown"))}.`),
 			h("div.bar", { role: "img", "aria-label": parts.list.map((p) =>
 				`${p.label} ${format.percent(p.bytes / total)}`).join(", ") },
@@ -84,7 +84,7 @@ export class OverviewView {
 
 	memoryParts(trace) {
 		const { memory, readings } = trace.data, s = this.app.state.selection();
-		const us = s.kind === "moment" ? s.at : s.kind === "range" ? s.to : trace.durationUs;
+		const us = s.kind === "moment" ? s.at : s.kind === "range" ? s.to : highestResident(trace);
 		if (memory && memory.t.length) {
 			let i = 0;
 			memory.t.forEach((t, k) => {
@@ -97,7 +97,7 @@ export class OverviewView {
 		if (!readings || !readings.t.length || !trace.timeline)
 			return null;
 		let i = readings.t.length - 1;
-		while (i > 0 && readings.t[i] > us)
+		while (i > 0 && readings.t[i] > us + 1)
 			i--;
 		const rss = readings.resident[i], at = readings.t[i];
 		const heap = Math.min(rss, trace.valueAt("live_bytes", at));
@@ -119,7 +119,7 @@ export class OverviewView {
 			return;
 		}
 		const s = state.selection();
-		const from = s.kind === "range" ? s.from : 0, to = s.kind === "all" ? trace.durationUs : s.kind === "moment" ? s.at : s.to;
+		const from = s.kind === "range" ? s.from : 0, to = s.kind === "all" ? growthEnd(trace) : s.kind === "moment" ? s.at : s.to;
 		const v = trace.values({ kind: "range", from, to }, "live", "bytes");
 		const rows = groupRows(trace, "site", (i) => trace.isHeap(i)).map((r) => ({ ...r,
 			growth: sum(v.now, r.stacks) - sum(v.before, r.stacks) }));
@@ -128,7 +128,7 @@ export class OverviewView {
 		const top = rows.filter((r) => r.growth > 0).slice(0, 10), most = top.length ? top[0].growth : 1;
 		replace(this.growth, h("h2", null, "Where the growth went"),
 			h("p.sub", null, s.kind === "range" ? `${format.signed(all, "bytes")} live heap from ${format.duration(from)} to ${format.duration(to)}.`
-				: `${format.signed(all, "bytes")} live heap since the start` + (s.kind === "moment" ? ` up to ${format.duration(to)}.` : ".") + " Drag on the curve above for a range."),
+				: `${format.signed(all, "bytes")} live heap since the start` + (s.kind === "moment" || to < trace.durationUs ? ` up to ${s.kind === "all" ? "the peak at " : ""}${format.duration(to)}.` : ".") + " Drag on the curve above for a range."),
 			top.length ? h("ol.bars", null, top.map((r) => siteBar(this.app, r, r.growth / most, format.signed(r.growth, "bytes"))))
 				: h("p.note", null, "Nothing grew."));
 	}
@@ -158,6 +158,28 @@ export class OverviewView {
 				h("tbody", null, smaps.rows.map(([name, ...values]) => h("tr", null, h("td", { dir: "auto" }, format.shorten(name, 90)),
 					values.map((v) => h("td.num", { title: format.exact(v, "bytes") }, v ? format.bytes(v) : "\u2013"))))))));
 	}
+}
+
+/* The whole run is looked at where it mattered most: a program that ends in order
+ * has little left. */
+function highestResident(trace) {
+	const { readings, memory } = trace.data;
+	const sums = memory && memory.t.length ? memory.t.map((_, i) => memory.categories.reduce((a, c) => a + c.bytes[i], 0))
+		: readings ? readings.resident : [];
+	const times = memory && memory.t.length ? memory.t : readings ? readings.t : [];
+	let best = 0;
+	sums.forEach((v, i) => {
+		if (v > sums[best])
+			best = i;
+	});
+	return times.length ? times[best] : trace.durationUs;
+}
+
+/* Up to where the growth of the whole run is followed: its end, or its peak when
+ * most was given back after it. */
+function growthEnd(trace) {
+	const { live, peak } = trace.data.totals;
+	return trace.data.peak_us > 0 && live.bytes < 0.6 * peak.bytes ? trace.data.peak_us : trace.durationUs;
 }
 
 function perSecond(trace) {

@@ -3,7 +3,7 @@
  * sent to somebody, and Back works. Unknown or broken values are ignored.
  */
 const DEFAULTS = { view: "overview", metric: "live", unit: "bytes", from: "", to: "", at: "",
-	q: "", group: "site", sort: "", libs: "", kind: "heap", inv: "", zoom: "", stack: "module",
+	q: "", group: "site", sort: "", libs: "", kind: "heap", inv: "", rec: "", zoom: "", stack: "module",
 	theme: "", site: "" };
 
 export class State {

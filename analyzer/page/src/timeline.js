@@ -296,7 +296,7 @@ export class TimelineView {
 		});
 		for (const g of groups) {
 			const kinds = new Set(g.marks.map((i) => marks.kind[i]));
-			const kind = kinds.size === 1 ? [...kinds][0] : "several";
+			const kind = g.marks.length === 1 ? [...kinds][0] : "several";
 			const label = g.marks.map((i) => this.markWords(marks, i)).join("; ");
 			const button = h("button.mark.mark-" + kind, { type: "button", "aria-label": format.shorten(label, 300),
 				onclick: () => this.app.state.select(snap(trace, { kind: "moment", at: marks.t[g.marks[0]] })),

@@ -100,7 +100,8 @@ export class FlameView {
 			replace(this.bar, metricControls(app), kindControl(app),
 				segmented("Direction", [["", "From main"], ["1", "From the sites"]], state.get("inv"),
 					(inv) => state.set({ inv, zoom: "" })),
-				this.box, h("button", { type: "button", onclick: () => this.flame.reset() }, "Reset zoom"));
+				this.recursionChoice(), this.box,
+				h("button", { type: "button", onclick: () => this.flame.reset() }, "Reset zoom"));
 		const metric = metricInForce(app), values = app.values(metric);
 		const heap = state.get("kind") !== "mapped";
 		const tree = this.tree(values, inverted, heap);
@@ -110,10 +111,24 @@ export class FlameView {
 		this.describe(values, tree, unit);
 	}
 
+	/* Deep stacks of interpreters are mostly recursion: folded unless asked otherwise. */
+	recursionFolds() {
+		return (this.app.state.get("rec") || (this.app.trace.deepest() > 70 ? "fold" : "show")) === "fold";
+	}
+
+	recursionChoice() {
+		if (this.app.trace.deepest() <= 40)
+			return null;
+		const box = h("input", { type: "checkbox", onchange: () => this.app.state.set({ rec: box.checked ? "fold" : "show", zoom: "" }) });
+		box.checked = this.recursionFolds();
+		return h("label.check", null, box, "Fold recursion");
+	}
+
 	tree(values, inverted, heap) {
-		const key = [values.id, inverted, heap].join();
+		const folded = this.recursionFolds(), key = [values.id, inverted, heap, folded].join();
 		if (this.treeKey !== key || !values.id) {
-			this.cached = buildTree(this.app.trace, { ...values, rest: heap ? values.rest : 0 }, { inverted, keep: kindFilter(this.app) });
+			this.cached = buildTree(this.app.trace, { ...values, rest: heap ? values.rest : 0 },
+				{ inverted, folded, keep: kindFilter(this.app) });
 			this.treeKey = key;
 		}
 		return this.cached;
@@ -540,7 +555,7 @@ export class LifetimesView extends PlainView {
 			return this.nothing("The trace says nothing about lifetimes.");
 		const freed = unit === "count" ? "count" : "bytes", rows = trimmed(tableRows(lifetimes), (r) => r[freed] || r["live_" + unit]);
 		const words = (v) => format.amount(v, unit);
-		const label = (r) => r.from === 0 ? format.tidy(`below ${format.duration(r.to)}`) : format.tidy(`${format.duration(r.from)} \u2013 ${format.duration(r.to)}`);
+		const label = (r) => r.to < 0 ? format.tidy(`above ${format.duration(r.from)}`) : r.from === 0 ? format.tidy(`below ${format.duration(r.to)}`) : format.tidy(`${format.duration(r.from)} \u2013 ${format.duration(r.to)}`);
 		replace(this.element, this.unitControl(), h("div.columns", null,
 			h("section.panel", null, h("h2", null, "Age when freed"), h("p.sub", null, "Short lives cost time in malloc; they could often be a buffer that is kept."),
 				histogram(rows, { label, value: (r) => r[freed], format: words })),
@@ -577,9 +592,10 @@ export class ThreadsView extends PlainView {
 					String(t.tid), life(t.first, t.last, trace.durationUs), exactly(t.allocated_count, "count"), exactly(t.freed_count, "count"),
 					t.allocated_bytes === undefined ? "\u2013" : exactly(t.allocated_bytes, "bytes"),
 					t.live_bytes === undefined ? "\u2013" : exactly(t.live_bytes, "bytes")])) : h("p.note", null, "The trace names no threads.")),
-		modules ? h("section.panel", null, h("h2", null, "Modules"), h("p.sub", null, "Where names came from, and what would give more of them."),
-			plainTable([["module"], ["build-id"], ["names from"], [""]], tableRows(modules).map((m) => [format.shorten(m.path, 100),
-				h("code", null, (m.build_id || "\u2013").slice(0, 12)), m.names || "\u2013", h("span.faint", null, format.shorten(m.words || "", 160))]))) : null);
+		modules ? h("section.panel", null, h("h2", null, "Modules"), h("p.sub", null, modules.names ? "Where names came from, and what would give more of them." : "What was loaded into the process."),
+			plainTable([["module"], ["build-id"], ...(modules.names ? [["names from"], [""]] : [])], tableRows(modules).map((m) => [format.shorten(m.path, 100),
+				h("code", null, (m.build_id || "\u2013").slice(0, 16)), ...(modules.names ? [m.names || "\u2013",
+					h("span.faint", null, format.shorten(m.words || "", 160))] : [])]))) : null);
 	}
 }
 
