@@ -294,6 +294,8 @@ static enum reader_outcome end_child(struct symbol_reader *reader)
 {
 	int status = 0;
 
+	/* A child started later has a copy of this socket: closing alone is no end of file. */
+	shutdown(reader->socket, SHUT_RDWR);
 	close(reader->socket);
 	while (waitpid(reader->pid, &status, 0) < 0 && errno == EINTR)
 		;
