@@ -269,7 +269,8 @@ static bool fill_file(int fd, const struct control_page *identity)
 	companion.descriptor = fd;
 	companion.device = st.st_dev;
 	companion.inode = st.st_ino;
-	if (allocate(0, CONTROL_PAGE_BYTES) && map_control(fd, identity) && add_file_slots(1))
+	/* Page and first slot at one go: the second time costs nothing. */
+	if (allocate(0, slot_offset(1)) && map_control(fd, identity) && add_file_slots(1))
 		return true;
 	companion.descriptor = -1;
 	return false;
