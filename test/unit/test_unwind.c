@@ -515,6 +515,269 @@ static void threads_that_reuse_stacks_decode_to_full_walks(void **unused)
 		checked_end(&jobs[i].checked);
 }
 
+/* ---- code without tables ---------------------------------------------------------- */
+
+/* Keeps rubbish in the frame pointer and has no call frame information. */
+void call_without_cfi(void (*function)(void *), void *argument);
+__asm__(".text\n.type call_without_cfi,@function\ncall_without_cfi:\n"
+	"  push %rbp\n  push %rbx\n  sub $24, %rsp\n  mov $0x10, %rbp\n"
+	"  mov %rdi, %rax\n  mov %rsi, %rdi\n  call *%rax\n"
+	"  add $24, %rsp\n  pop %rbx\n  pop %rbp\n  ret\n"
+	".size call_without_cfi, .-call_without_cfi\n");
+
+/* Its frame hangs on rbx, which no packed row can say. */
+void call_by_rbx(void (*function)(void *), void *argument);
+__asm__(".text\n.type call_by_rbx,@function\ncall_by_rbx:\n"
+	"  .cfi_startproc\n  push %rbx\n  .cfi_adjust_cfa_offset 8\n  .cfi_offset rbx, -16\n"
+	"  mov %rsp, %rbx\n  .cfi_def_cfa rbx, 16\n  and $-256, %rsp\n"
+	"  mov %rdi, %rax\n  mov %rsi, %rdi\n  call *%rax\n"
+	"  mov %rbx, %rsp\n  pop %rbx\n  .cfi_def_cfa rsp, 8\n  ret\n  .cfi_endproc\n"
+	".size call_by_rbx, .-call_by_rbx\n");
+
+#define NO_TAIL_CALL() __asm__ volatile("" : : : "memory")
+
+SITE static void check_of(void *checked)
+{
+	check_here(checked);
+	NO_TAIL_CALL();
+}
+
+SITE static void check_ways_of(void *checked)
+{
+	random_ways(checked, 3, 20, 6);
+	NO_TAIL_CALL();
+}
+
+static void code_without_tables_ends_a_stack(void **unused)
+{
+	struct checked checked;
+
+	(void)unused;
+	checked_begin(&checked);
+	for (int i = 0; i < 200; i++) {
+		call_without_cfi(i & 1 ? check_of : check_ways_of, &checked);
+		if (i & 1) {
+			/* check_of, its caller, and no frame made of rubbish */
+			assert_int_equal(checked.last_count, 2);
+			assert_int_equal(checked.last_mark, TRACE_FRAME_LOST);
+			assert_true(checked.last[1] - (uint64_t)call_without_cfi < 64);
+		}
+		check_here(&checked);
+		assert_int_equal(checked.last_mark, 0);
+	}
+	checked_end(&checked);
+}
+
+SITE static void check_through_rbx(void *checked)
+{
+	call_by_rbx(check_ways_of, checked);
+	NO_TAIL_CALL();
+}
+
+static void frames_that_hang_on_other_registers_are_followed(void **unused)
+{
+	struct checked checked;
+
+	(void)unused;
+	checked_begin(&checked);
+	for (int i = 0; i < 100; i++) {
+		call_by_rbx(check_of, &checked);
+		assert_int_equal(checked.last_mark, 0);
+		call_by_rbx(check_through_rbx, &checked);
+		random_ways(&checked, (uint64_t)i + 1, 20, 10);
+	}
+	checked_end(&checked);
+}
+
+/* push rbp; mov rsp,rbp; mov FUNCTION,rax; call rax; pop rbp; ret, or without the
+ * frame pointer and with rubbish in it. */
+static void *generate(bool with_frame_pointer)
+{
+	static const uint8_t with[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0,
+					0,    0,    0,	  0,	0xff, 0xd0, 0x5d, 0xc3 };
+	static const uint8_t without[] = { 0x55, 0x48, 0x31, 0xed, 0x48, 0xb8, 0, 0, 0, 0,
+					   0,	 0,    0,    0,	   0xff, 0xd0, 0x5d, 0xc3 };
+	uint64_t target = (uint64_t)(uintptr_t)check_of;
+	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(code != MAP_FAILED);
+	memcpy(code + 64, with_frame_pointer ? with : without, sizeof(with));
+	memcpy(code + 64 + 6, &target, 8);
+	assert_int_equal(mprotect(code, 4096, PROT_READ | PROT_EXEC), 0);
+	return code + 64;
+}
+
+static void generated_code_is_followed_by_its_frame_pointer(void **unused)
+{
+	void (*with)(void *), (*without)(void *);
+	struct checked checked;
+	int direct;
+
+	(void)unused;
+	checked_begin(&checked);
+	checked.without_libunwind = true;
+	*(void **)&with = generate(true);
+	*(void **)&without = generate(false);
+	usleep(20000); /* maps are not read again at once */
+	check_of(&checked);
+	direct = checked.last_count;
+	for (int i = 0; i < 100; i++) {
+		with(&checked);
+		assert_int_equal(checked.last_mark, 0);
+		assert_int_equal(checked.last_count, direct + 1);
+		assert_true(checked.last[1] - (uint64_t)*(void **)&with < 32);
+		assert_int_equal(decoder_place_flags(checked.last[1]),
+				 TRACE_PC_FRAME_POINTER | TRACE_PC_NO_MODULE);
+		without(&checked);
+		assert_int_equal(checked.last_mark, TRACE_FRAME_LOST);
+		assert_int_equal(checked.last_count, 2);
+	}
+	checked_end(&checked);
+}
+
+/* ---- stacks with an edge ----------------------------------------------------------- */
+
+/* Goes onto the stack that ends at @end, by a jump: there is no return address, and
+ * where the first function's would be nothing is mapped. */
+void jump_onto(void *end, void (*function)(void), void **back);
+void first_on_stack(void);
+__asm__(".text\n.type jump_onto,@function\njump_onto:\n"
+	"  .cfi_startproc\n  push %rbx\n  .cfi_adjust_cfa_offset 8\n  .cfi_offset rbx, -16\n"
+	"  push %rbp\n  .cfi_adjust_cfa_offset 8\n  push %r12\n  .cfi_adjust_cfa_offset 8\n"
+	"  push %r13\n  .cfi_adjust_cfa_offset 8\n  push %r14\n  .cfi_adjust_cfa_offset 8\n"
+	"  push %r15\n  .cfi_adjust_cfa_offset 8\n"
+	"  mov %rsp, (%rdx)\n  mov %rdi, %rsp\n  jmp *%rsi\n  .cfi_endproc\n"
+	".size jump_onto, .-jump_onto\n"
+	".type first_on_stack,@function\nfirst_on_stack:\n"
+	"  .cfi_startproc\n  sub $16, %rsp\n  .cfi_adjust_cfa_offset 16\n"
+	"  call on_the_edge\n  nop\n  .cfi_endproc\n"
+	".size first_on_stack, .-first_on_stack\n"
+	".type jump_back,@function\njump_back:\n  mov %rdi, %rsp\n"
+	"  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n  pop %rbp\n  pop %rbx\n  ret\n"
+	".size jump_back, .-jump_back\n");
+void jump_back(void *to);
+
+static void *edge_back;
+static struct checked *edge_checked;
+
+void on_the_edge(void);
+
+SITE void on_the_edge(void)
+{
+	check_here(edge_checked);
+	assert_int_equal(edge_checked->last_count, 2);
+	random_ways(edge_checked, 11, 30, 5);
+	jump_back(edge_back);
+}
+
+static void memory_behind_a_stack_is_never_read(void **unused)
+{
+	size_t bytes = 64 << 10;
+	struct checked checked;
+
+	(void)unused;
+	checked_begin(&checked);
+	checked.without_libunwind = true; /* it would crash */
+	edge_checked = &checked;
+	for (int i = 0; i < 50; i++) {
+		char *memory = mmap(NULL, bytes + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		assert_int_equal(mprotect(memory + 4096, bytes, PROT_READ | PROT_WRITE), 0);
+		jump_onto(memory + 4096 + bytes, first_on_stack, &edge_back);
+		check_here(&checked);
+		munmap(memory, bytes + 8192);
+	}
+	checked_end(&checked);
+}
+
+/* ---- modules that come and go --------------------------------------------------------- */
+
+static void *build_plugin(const char *name, const char *body)
+{
+	const char *folder = getenv("TMPDIR"), *compiler = getenv("CC");
+	char source[300], library[300], command[1000];
+	FILE *file;
+
+	snprintf(source, sizeof(source), "%s/%s.c", folder ? folder : "/tmp", name);
+	snprintf(library, sizeof(library), "%s/%s.so", folder ? folder : "/tmp", name);
+	file = fopen(source, "w");
+	assert_non_null(file);
+	fputs(body, file);
+	fclose(file);
+	snprintf(command, sizeof(command), "%s -O2 -fPIC -shared -o %s %s",
+		 compiler ? compiler : "cc", library, source);
+	assert_int_equal(system(command), 0);
+	unlink(source);
+	return strdup(library);
+}
+
+static uint64_t plugin_place; /* of the plugin's frame in the last capture */
+
+static void run_plugin(struct checked *checked, const char *path)
+{
+	void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	int (*enter)(void (*)(void *), void *);
+
+	assert_non_null(plugin);
+	unwind_modules_changed();
+	*(void **)&enter = dlsym(plugin, "enter");
+	enter(check_of, checked);
+	plugin_place = checked->last[1];
+	enter(check_ways_of, checked);
+	dlclose(plugin);
+	unwind_modules_changed(); /* as the hook of the loader's own free does */
+}
+
+/* Both have their call at the same distance, but frames of another size. */
+static void places_of_modules_that_are_gone_are_forgotten(void **unused)
+{
+	char *one = build_plugin("plugin_one",
+				 "int enter(void (*f)(void *), void *a) { volatile char room[100];"
+				 "room[0] = 0; f(a); return room[0]; }\n");
+	char *two = build_plugin("plugin_two",
+				 "int enter(void (*f)(void *), void *a) { volatile char room[900];"
+				 "room[0] = 0; f(a); return room[0]; }\n");
+	unsigned reused = 0;
+	uint64_t place;
+	struct checked checked;
+
+	(void)unused;
+	checked_begin(&checked);
+	checked.without_libunwind = true; /* it keeps rows of modules that are gone */
+	for (int i = 0; i < 300; i++) {
+		run_plugin(&checked, one);
+		place = plugin_place;
+		run_plugin(&checked, two);
+		reused += place - plugin_place + 64 < 128;
+		assert_string_equal(checked.trouble, "");
+		/* main is reached: frames beyond the plugin are right */
+		assert_int_equal(checked.last_mark, 0);
+	}
+	print_message("addresses used again: %u of 300\n", reused);
+	assert_true(reused > 100);
+	unlink(one);
+	unlink(two);
+	free(one);
+	free(two);
+	checked_end(&checked);
+}
+
+/* ---- fork ------------------------------------------------------------------------------ */
+
+static void a_child_of_fork_hears_of_all_places_again(void **unused)
+{
+	struct pc_entry entry;
+	unsigned places = 0;
+
+	(void)unused;
+	decoder_take_fresh_places();
+	assert_false(pc_table_take_fresh(&entry));
+	unwind_forked();
+	while (pc_table_take_fresh(&entry))
+		places++;
+	assert_true(places > 20);
+}
+
 static int start(void **unused)
 {
 	(void)unused;
@@ -532,6 +795,12 @@ int main(void)
 		cmocka_unit_test(raised_signals_decode_to_full_walks),
 		cmocka_unit_test(asynchronous_signals_decode_to_full_walks),
 		cmocka_unit_test(threads_that_reuse_stacks_decode_to_full_walks),
+		cmocka_unit_test(code_without_tables_ends_a_stack),
+		cmocka_unit_test(frames_that_hang_on_other_registers_are_followed),
+		cmocka_unit_test(generated_code_is_followed_by_its_frame_pointer),
+		cmocka_unit_test(memory_behind_a_stack_is_never_read),
+		cmocka_unit_test(places_of_modules_that_are_gone_are_forgotten),
+		cmocka_unit_test(a_child_of_fork_hears_of_all_places_again),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
