@@ -609,8 +609,8 @@ static void scan_piece(struct scan *scan, struct piece *piece, struct piece_byte
 	close_thread(scan);
 	piece->is_cut = stop < bytes->end;
 	if (piece->is_cut)
-		reader_fault(reader, piece->offset + TRACE_PIECE_BYTES +
-				     (uint64_t)(stop - bytes->records),
+		reader_fault(reader,
+			     piece_record_offset(piece, (uint64_t)(stop - bytes->records)),
 			     piece->in_companion, "the piece ends within a record");
 }
 

@@ -103,8 +103,8 @@ static void tell_fault(const struct lane *lane)
 	const struct piece *piece = &reader->pieces.items[lane->piece];
 
 	if (decoder->fault && !reader->has_replayed && !piece->is_cut)
-		reader_fault(reader, piece->offset + TRACE_PIECE_BYTES +
-					     (uint64_t)(decoder->at - decoder->begin),
+		reader_fault(reader,
+			     piece_record_offset(piece, (uint64_t)(decoder->at - decoder->begin)),
 			     piece->in_companion, decoder->fault);
 }
 

@@ -130,6 +130,16 @@ static void index_unit(struct pieces *pieces, uint64_t offset, bool wants_header
 		check_unknown(pieces, &piece);
 }
 
+static bool is_packed(int fd)
+{
+	struct packed_file file = {0};
+
+	return read_at(fd, &file, sizeof(file), 0) == sizeof(file) &&
+	       file.magic == PACKED_FILE_MAGIC && file.version == PACKED_VERSION;
+}
+
+static void index_packed(struct pieces *pieces);
+
 static int system_error(struct error *err, const char *path, const char *what)
 {
 	return error_set(err, ERROR_SYSTEM, path, ERROR_NO_OFFSET, "%s: %s", what,
@@ -150,6 +160,11 @@ int pieces_open(struct pieces *pieces, const char *path, struct error *err)
 		return error_set(err, ERROR_FORMAT, path, ERROR_NO_OFFSET,
 				 "is not a trace: not a regular file");
 	pieces->file_bytes = (uint64_t)st.st_size;
+	pieces->is_packed = is_packed(pieces->trace_fd);
+	if (pieces->is_packed) {
+		index_packed(pieces);
+		return 0;
+	}
 	if (pieces->file_bytes)
 		index_unit(pieces, 0, true);
 	pieces->header_count = (uint32_t)pieces->count;
@@ -310,10 +325,13 @@ static void index_slots(struct pieces *pieces, uint64_t file_bytes)
 void pieces_join(struct pieces *pieces, const char *path, const char *companion, uint64_t pid,
 		 uint64_t start_ticks)
 {
-	char *own_path = companion ? NULL : companion_path(path);
+	char *own_path;
 	struct control_page control = {0};
 	struct stat st;
 
+	if (pieces->is_packed)
+		return;
+	own_path = companion ? NULL : companion_path(path);
 	pieces->companion_fd = open(companion ? companion : own_path,
 				    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	free(own_path);
@@ -409,12 +427,60 @@ static void find_lanes(struct pieces *pieces)
 	}
 }
 
+static void put_in_order(struct pieces *pieces)
+{
+	if (pieces->count)
+		qsort(pieces->items, pieces->count, sizeof(*pieces->items), compare_pieces);
+	drop_doubles(pieces);
+	find_lanes(pieces);
+}
+
+static void index_block(struct pieces *pieces, const struct packed_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->pieces; i++) {
+		struct piece piece = {.offset = reader->offset, .packed = (uint16_t)(i + 1)};
+		struct packed_piece packed;
+
+		packed_reader_header(reader, i, &packed);
+		piece_init(&piece, &packed.header);
+		if (piece.kind >= TRACE_PIECE_HEADER && piece.kind <= TRACE_PIECE_OUTSIDE)
+			add(pieces, &piece);
+	}
+}
+
+/* Blocks lie one behind the other: where one is damaged in its header, what
+ * follows can't be found. */
+static void index_packed(struct pieces *pieces)
+{
+	struct piece place = {.offset = sizeof(struct packed_file)};
+	struct packed_reader reader = {0};
+	struct packed_block block;
+
+	while (place.offset < pieces->file_bytes) {
+		int status = packed_reader_open(&reader, pieces->trace_fd, place.offset, &block,
+						true);
+
+		if (status) {
+			tell(pieces, &place, status == ERROR_TRUNCATED ?
+				     "the file ends within a block" : "this block is damaged");
+			break;
+		}
+		index_block(pieces, &reader);
+		place.offset += sizeof(block) + block.bytes;
+	}
+	packed_reader_release(&reader);
+	put_in_order(pieces);
+	pieces->used_bytes = pieces->file_bytes;
+}
+
 int pieces_index(struct pieces *pieces, struct error *err)
 {
 	uint64_t offset = 0;
 	struct stat st;
 
 	(void)err;
+	if (pieces->is_packed)
+		return 0;
 	if (!fstat(pieces->trace_fd, &st))
 		pieces->file_bytes = (uint64_t)st.st_size;
 	while (offset < pieces->file_bytes) {
@@ -424,10 +490,7 @@ int pieces_index(struct pieces *pieces, struct error *err)
 		index_unit(pieces, offset, false);
 		offset += TRACE_UNIT_BYTES;
 	}
-	if (pieces->count)
-		qsort(pieces->items, pieces->count, sizeof(*pieces->items), compare_pieces);
-	drop_doubles(pieces);
-	find_lanes(pieces);
+	put_in_order(pieces);
 	return 0;
 }
 
@@ -457,6 +520,23 @@ static bool is_checksum_right(struct piece_bytes *buffer, size_t bytes)
 	return is_right;
 }
 
+/* The piece as it was before it was packed. Returns how many bytes there are. */
+static size_t unpack(const struct pieces *pieces, const struct piece *piece,
+		     struct piece_bytes *buffer)
+{
+	struct packed_reader *reader = &buffer->packed;
+	struct packed_piece packed;
+	struct packed_block block;
+
+	if ((!reader->is_open || reader->offset != piece->offset) &&
+	    packed_reader_open(reader, pieces->trace_fd, piece->offset, &block, false))
+		return 0;
+	packed_reader_header(reader, piece->packed - 1u, &packed);
+	memcpy(buffer->bytes, &packed.header, sizeof(packed.header));
+	return TRACE_PIECE_BYTES + packed_reader_records(reader, piece->packed - 1u,
+							 buffer->bytes + TRACE_PIECE_BYTES);
+}
+
 void pieces_fetch(const struct pieces *pieces, const struct piece *piece,
 		  struct piece_bytes *buffer, bool tells)
 {
@@ -467,17 +547,22 @@ void pieces_fetch(const struct pieces *pieces, const struct piece *piece,
 		buffer->bytes = memory_resize(NULL, 1, TRACE_UNIT_BYTES + PIECE_PADDING);
 	if (piece->copy)
 		memcpy(buffer->bytes, piece->copy, bytes);
+	else if (piece->packed)
+		got = unpack(pieces, piece, buffer);
 	else
 		got = read_at(fd, buffer->bytes, bytes, piece->offset);
-	if (got < TRACE_PIECE_BYTES)
+	if (got < TRACE_PIECE_BYTES) {
+		memset(buffer->bytes, 0, TRACE_PIECE_BYTES);
 		got = TRACE_PIECE_BYTES;
+	}
 	memset(buffer->bytes + got, 0, PIECE_PADDING);
 	buffer->records = buffer->bytes + TRACE_PIECE_BYTES;
 	buffer->end = buffer->bytes + got;
 	if (!tells || piece->in_companion)
 		return;
 	if (got < bytes)
-		tell(pieces, piece, "the file has become shorter while it was read");
+		tell(pieces, piece, piece->packed ? "this block is damaged" :
+			     "the file has become shorter while it was read");
 	else if (trace_word_length(((struct trace_piece *)buffer->bytes)->word) == piece->length &&
 		 !is_checksum_right(buffer, bytes))
 		tell(pieces, piece, "the checksum of this piece is wrong: its bytes are damaged");
@@ -486,5 +571,6 @@ void pieces_fetch(const struct pieces *pieces, const struct piece *piece,
 void piece_bytes_release(struct piece_bytes *buffer)
 {
 	free(buffer->bytes);
+	packed_reader_release(&buffer->packed);
 	*buffer = (struct piece_bytes){0};
 }

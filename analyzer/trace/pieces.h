@@ -7,6 +7,7 @@
 #define ANALYZER_TRACE_PIECES_H
 
 #include "memprof/trace_format.h"
+#include "trace/packed.h"
 #include "util/error.h"
 
 #include <stdbool.h>
@@ -19,10 +20,18 @@ struct piece {
 	uint64_t ticks, mono_ns, real_ns, lost;
 	uint32_t lane, sequence, length, tid;
 	uint16_t kind, flags;
+	uint16_t packed;       /* its number in the block at `offset`, + 1; 0 = not packed */
 	bool in_companion;
 	bool is_cut;           /* ends within a record; set by facts.c */
 	uint32_t thread;       /* its owner at the first record, index; set by facts.c */
 };
+
+/* Where the byte @at of the records of @piece lies in its file: of a packed one,
+ * where its block does. */
+static inline uint64_t piece_record_offset(const struct piece *piece, uint64_t at)
+{
+	return piece->packed ? piece->offset : piece->offset + TRACE_PIECE_BYTES + at;
+}
 
 /* A row of pieces that are read one after the other. */
 struct piece_row {
@@ -36,6 +45,7 @@ typedef void (*piece_fault)(void *context, uint64_t offset, bool in_companion, c
 struct pieces {
 	int trace_fd, companion_fd; /* companion_fd: -1 = none */
 	bool is_running;            /* the companion's process lives */
+	bool is_packed;             /* the trace is (packed.h) */
 	bool has_ended;             /* companion: the process has folded its slots */
 	struct piece *items;        /* headers, lanes by number and sequence, outside */
 	size_t count;
@@ -48,7 +58,7 @@ struct pieces {
 	void *context;
 };
 
-/* Opens @path alone and reads the pieces of kind HEADER, so that the caller can
+/* Opens @path alone and reads the pieces of kind HEADER (all of a packed trace), so that the caller can
  * learn where the companion is. pieces->tell must be set before. */
 int pieces_open(struct pieces *pieces, const char *path, struct error *err);
 
@@ -70,6 +80,7 @@ void pieces_close(struct pieces *pieces);
 struct piece_bytes {
 	uint8_t *bytes;        /* header first */
 	const uint8_t *records, *end;
+	struct packed_reader packed; /* the block that the last piece came from */
 };
 #define PIECE_PADDING 128
 

@@ -48,7 +48,7 @@ static int give(struct walk *walk, const struct piece *piece, const uint8_t *end
 	struct decoder *decoder = &walk->decoder;
 	const uint8_t *at = decoder->at;
 	struct trace_record record = {
-		.offset = piece->offset + TRACE_PIECE_BYTES + (uint64_t)(at - decoder->begin),
+		.offset = piece_record_offset(piece, (uint64_t)(at - decoder->begin)),
 		.in_companion = piece->in_companion,
 		.is_outside = piece->kind == TRACE_PIECE_OUTSIDE,
 		.op = *at & TRACE_OP_MASK,

@@ -321,6 +321,7 @@ static void finish_info(struct reader *reader)
 	info->bytes = reader->pieces.used_bytes;
 	info->pieces = reader->pieces.count;
 	info->lanes = reader->pieces.lane_count;
+	info->packed = reader->pieces.is_packed;
 	info->has_companion = reader->pieces.companion_fd >= 0;
 	info->complete = reader->has_end && !reader->trace.fault_count &&
 			 !reader->is_missing_pieces && !has_real_loss(&reader->trace);

@@ -118,6 +118,7 @@ struct trace_info {
 	uint64_t bytes;            /* of the file, the holes left out */
 	size_t pieces, lanes;      /* slots of a companion are counted as pieces */
 	bool has_companion;        /* joined with it */
+	bool packed;
 };
 
 struct trace {
@@ -199,6 +200,11 @@ struct trace_replay_stats {
 typedef int (*trace_take_events)(void *context, const struct trace_event *events, size_t count);
 int trace_replay(struct trace *trace, trace_take_events take, void *context,
 		 struct trace_replay_stats *stats, struct error *err);
+
+/* Writes all that @trace is made of, its companion included, to a new file at
+ * @output, made small: it reads like the trace itself. *@bytes (may be NULL) is
+ * its size. */
+int trace_pack(struct trace *trace, const char *output, uint64_t *bytes, struct error *err);
 
 /* ---- the records themselves ---- */
 
