@@ -456,7 +456,12 @@ static void write_rest(struct recorder *recorder, const struct stacked *event,
 
 	while (settle_stack(recorder, point, delta)) {
 		clock = recorder->clock;
-		if (put_stacked(recorder, event, delta) || !start_over(recorder, clock))
+		if (put_stacked(recorder, event, delta)) {
+			if (delta->mode != TRACE_STACK_NONE)
+				oracle_check(&recorder->buffer, point->pc);
+			return;
+		}
+		if (!start_over(recorder, clock))
 			return;
 		stack_capture(recorder->unwind, *point, delta);
 	}

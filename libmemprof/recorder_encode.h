@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "readings.h"
 #include "recorder.h"
+#include "unwind_libunwind.h"
 
 /* An allocation for which the slot has no room, and one whose stack, taken
  * already, is not in the cache. @frame: see recorder_put_allocate. */
@@ -125,6 +126,7 @@ recorder_put_allocate(struct recorder *recorder, const void *block, uint64_t siz
 	at += is_cached;
 	*start = (uint8_t)tag;
 	event_buffer_commit(&recorder->buffer, at);
+	oracle_check(&recorder->buffer, frame[1]);
 }
 
 _Static_assert(TRACE_STACK_SAME == 0 && TRACE_STACK_CACHED == 1, "bytes of a known stack");

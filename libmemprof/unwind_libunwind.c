@@ -37,3 +37,47 @@ __attribute__((noinline)) unsigned libunwind_frames(uintptr_t *pcs, unsigned roo
 		pcs[i - OWN_FRAMES] = pcs[i];
 	return got > OWN_FRAMES ? (unsigned)got - OWN_FRAMES : 0;
 }
+
+#ifdef MEMPROF_ORACLE
+
+#include <xxhash.h>
+
+#include "event_buffer.h"
+#include "memprof/trace_format.h"
+#include "record_store.h"
+#include "settings.h"
+
+#define ORACLE_FRAMES 2048
+
+/* Opening it allocates, so it is done before the program begins. */
+static __attribute__((constructor)) void oracle_open(void)
+{
+	libunwind_open();
+}
+
+static void oracle_write(struct event_buffer *buffer, const uintptr_t *pcs, unsigned count)
+{
+	struct record_cursor cursor = { .at = buffer->at, .end = buffer->end };
+	uint64_t sum = XXH3_64bits(pcs, count * sizeof(*pcs));
+
+	record_begin(&cursor, TRACE_KIND_STACK_CHECK);
+	record_bytes(&cursor, &sum, sizeof(sum));
+	if (record_end(&cursor))
+		event_buffer_commit(buffer, cursor.at);
+}
+
+__attribute__((noinline)) void oracle_check(struct event_buffer *buffer, uintptr_t pc)
+{
+	uintptr_t pcs[ORACLE_FRAMES];
+	unsigned count, first = 0, depth = (unsigned)settings_get()->depth;
+
+	if (!backtrace_of_libunwind)
+		return;
+	count = libunwind_frames(pcs, ORACLE_FRAMES);
+	while (first < count && pcs[first] != pc)
+		first++;
+	if (first < count)
+		oracle_write(buffer, pcs + first, count - first < depth ? count - first : depth);
+}
+
+#endif

@@ -21,4 +21,15 @@ bool libunwind_open(void);
  */
 unsigned libunwind_frames(uintptr_t *pcs, unsigned room);
 
+/*
+ * With -DMEMPROF_ORACLE: writes a STACK_CHECK record of libunwind's frames from @pc
+ * outwards behind the record just written; `memprof-report info --verify` compares.
+ */
+#ifdef MEMPROF_ORACLE
+struct event_buffer;
+void oracle_check(struct event_buffer *buffer, uintptr_t pc);
+#else
+#define oracle_check(buffer, pc) ((void)0)
+#endif
+
 #endif
