@@ -199,6 +199,8 @@ static void take_merged(void *context, size_t index, const struct symbol_place *
 	if (at < reader->unnamed_count && reader->unnamed[at] == index) {
 		reader->unnamed_used++;
 		if (reader->packed[at].count) {
+			reader->packed[at].places->file = places->file;
+			reader->packed[at].places->line = places->line;
 			places = reader->packed[at].places;
 			count = reader->packed[at].count;
 		}

@@ -453,6 +453,13 @@ static struct span claim(struct walk *walk, Dwarf_Die die, struct span within, u
 	return claim.claimed;
 }
 
+/* Files count from 1 before DWARF 5. */
+static const char *file_name(const struct walk *walk, uint64_t file)
+{
+	file -= walk->now->version < 5;
+	return file < walk->file_count ? walk->files[file] : NULL;
+}
+
 /* ---- the walk ------------------------------------------------------------------------------ */
 
 static void add_call(struct walk *walk, Dwarf_Die die, uint32_t parent)
@@ -465,10 +472,8 @@ static void add_call(struct walk *walk, Dwarf_Die die, uint32_t parent)
 		call.linkage_name = string_attribute(walk->debug, die, DW_AT_MIPS_linkage_name, 0);
 	call.function = string_attribute(walk->debug, die, DW_AT_name, 0);
 	call.line = number_attribute(die, DW_AT_call_line);
-	/* Files count from 1 before DWARF 5. */
-	file -= walk->now->version < 5;
-	if (parent != NO_CALL && file < walk->file_count)
-		call.file = walk->files[file];
+	if (parent != NO_CALL)
+		call.file = file_name(walk, file);
 	MAKE_ROOM(walk->calls, walk->call_count, walk->call_room);
 	walk->calls[walk->call_count++] = call;
 }
@@ -591,12 +596,13 @@ static struct row *sorted_rows(Dwarf_Line *lines, size_t count)
 
 static void take_row(struct walk *walk, size_t index, const struct row *row)
 {
-	Dwarf_Unsigned line;
+	Dwarf_Unsigned line, file;
 	Dwarf_Error error;
-	char *file;
 
-	if (dwarf_linesrc(row->line, &file, &error) == DW_DLV_OK)
-		walk->file[index] = file;
+	/* In DWARF 5 libdwarf lets the file number start at 0, not 1: a 0 says
+	 * nothing. (dwarf_linesrc hides which it was.) */
+	if (dwarf_line_srcfileno(row->line, &file, &error) == DW_DLV_OK && file)
+		walk->file[index] = file_name(walk, file);
 	if (dwarf_lineno(row->line, &line, &error) == DW_DLV_OK && line < UINT32_MAX)
 		walk->line[index] = (uint32_t)line;
 }
@@ -641,10 +647,10 @@ static void walk_unit(struct walk *walk, uint32_t number, struct span within)
 		return;
 	walk->now = unit;
 	walk->debug = reader->program.debug;
-	take_lines(walk, die, number, within);
 	if (dwarf_srcfiles(die, &walk->files, &files, &error) != DW_DLV_OK)
 		files = 0;
 	walk->file_count = (size_t)files;
+	take_lines(walk, die, number, within);
 	if (!unit->is_split) {
 		walk_children(walk, die, NO_CALL, within, 0);
 	} else if (unit->split_die && dwarf_offdie_b(reader->package.debug, unit->split_die, 1,

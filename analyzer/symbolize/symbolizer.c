@@ -745,28 +745,51 @@ static void say_frames(const struct symbol_answer *answer, size_t index, char *w
 	}
 }
 
+static bool same_string(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* A file that the second reader does not know is no difference. */
+static bool same_frames(const struct symbol_answer *first, size_t i,
+			const struct symbol_answer *second, size_t k)
+{
+	const uint32_t *a = &first->first[first->chain[i]], *b = &second->first[second->chain[k]];
+
+	if (a[1] - a[0] != b[1] - b[0])
+		return false;
+	for (uint32_t n = 0; n < a[1] - a[0]; n++) {
+		const struct answer_frame *x = &first->frames[first->members[a[0] + n]];
+		const struct answer_frame *y = &second->frames[second->members[b[0] + n]];
+		const char *file = string_of(second, y->file);
+
+		if (x->line != y->line ||
+		    !same_string(string_of(first, x->linkage_name),
+				 string_of(second, y->linkage_name)) ||
+		    (file && strcmp(last_name(string_of(first, x->file)), last_name(file))))
+			return false;
+	}
+	return true;
+}
+
 static void compare_answers(const struct symbol_answer *first, const struct symbol_answer *second,
 			    struct symbolizer_check *check)
 {
-	char one[4096], other[4096];
-
 	memset(check, 0, sizeof(*check));
 	for (uint32_t i = 0; i < second->header->address_count; i++) {
 		size_t index = symbol_answer_find(first, second->addresses[i]);
 		const struct answer_frame *innermost =
 			&second->frames[second->members[second->first[second->chain[i]]]];
 
-		if (index == SIZE_MAX || (!innermost->function && !innermost->file))
+		if (index == SIZE_MAX || (!innermost->function && !innermost->line))
 			continue;
 		check->compared++;
-		say_frames(first, index, one, sizeof(one));
-		say_frames(second, i, other, sizeof(other));
-		if (!strcmp(one, other)) {
+		if (same_frames(first, index, second, i)) {
 			check->equal++;
 		} else if (!check->first[0]) {
 			check->address = second->addresses[i];
-			snprintf(check->first, sizeof(check->first), "%.511s", one);
-			snprintf(check->second, sizeof(check->second), "%.511s", other);
+			say_frames(first, index, check->first, sizeof(check->first));
+			say_frames(second, i, check->second, sizeof(check->second));
 		}
 	}
 }
