@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 struct ctl_request {
 	const char *const *arguments; /* behind the action's name */
@@ -73,12 +74,28 @@ static int act_status(struct live_process *process, pid_t pid, const struct ctl_
 	return 0;
 }
 
+/* Longer than the clocks of mark and records can be apart. A mark of a start is
+ * before all that is recorded after it, one of a stop behind most of what came
+ * before; readers reckon with the rest. */
+static void let_time_pass(void)
+{
+	usleep(2000);
+}
+
 static int act_start(struct live_process *process, pid_t pid, const struct ctl_request *request,
 		     struct error *err)
 {
+	int code;
+
 	(void)pid;
 	(void)request;
-	(void)err;
+	if (live_process_control(process)->is_active)
+		return 0;
+	code = live_process_mark(process, TRACE_MARK_START, NULL, NULL,
+				 live_process_control(process)->rate_bytes, err);
+	if (code)
+		return code;
+	let_time_pass();
 	live_process_set_active(process, true);
 	return 0;
 }
@@ -88,9 +105,11 @@ static int act_stop(struct live_process *process, pid_t pid, const struct ctl_re
 {
 	(void)pid;
 	(void)request;
-	(void)err;
+	if (!live_process_control(process)->is_active)
+		return 0;
 	live_process_set_active(process, false);
-	return 0;
+	let_time_pass();
+	return live_process_mark(process, TRACE_MARK_STOP, NULL, NULL, 0, err);
 }
 
 static int prepare_rate(struct ctl_request *request, struct error *err)
@@ -106,9 +125,8 @@ static int act_rate(struct live_process *process, pid_t pid, const struct ctl_re
 		    struct error *err)
 {
 	(void)pid;
-	(void)err;
 	live_process_set_rate(process, request->rate_bytes);
-	return 0;
+	return live_process_mark(process, TRACE_MARK_RATE, NULL, NULL, request->rate_bytes, err);
 }
 
 static const char *argument(const struct ctl_request *request, size_t index)

@@ -46,7 +46,9 @@ struct replay {
 	struct waiting frees, allocations;
 
 	size_t next_mark;            /* in trace.marks */
-	uint64_t next_stop_ns;
+	uint64_t next_stop_ns;       /* the next mark of a stop or start */
+	bool is_stopped;             /* what is allocated now comes from a thread that has
+				      * not noticed yet: its free may never be seen */
 
 	/* What live_maps' callbacks need to know. */
 	struct raw_event map_event;
@@ -235,6 +237,8 @@ static void wait_for_allocation(struct replay *replay, const struct raw_event *r
 
 static inline void allocate(struct replay *replay, const struct raw_event *raw)
 {
+	if (unlikely(replay->is_stopped))
+		return;
 	if (unlikely(!add_block(replay, raw))) {
 		if (replay->can_wait) {
 			wait_for_free(replay, raw);
@@ -427,17 +431,22 @@ static void find_next_stop(struct replay *replay)
 	const struct trace *trace = &replay->reader->trace;
 
 	while (replay->next_mark < trace->mark_count &&
-	       trace->marks[replay->next_mark].kind != TRACE_MARK_STOP)
+	       trace->marks[replay->next_mark].kind != TRACE_MARK_STOP &&
+	       trace->marks[replay->next_mark].kind != TRACE_MARK_START)
 		replay->next_mark++;
 	replay->next_stop_ns = replay->next_mark < trace->mark_count ?
 				       trace->marks[replay->next_mark].time_ns : UINT64_MAX;
 }
 
-/* Stops up to @time_ns. */
+/* Stops and starts up to @time_ns. A start ends knowledge, too: threads notice a
+ * stop one after the other, so a free between the two may be missing. */
 static void do_stops(struct replay *replay, uint64_t time_ns)
 {
+	const struct trace *trace = &replay->reader->trace;
+
 	while (replay->next_stop_ns <= time_ns) {
 		stop(replay);
+		replay->is_stopped = trace->marks[replay->next_mark].kind == TRACE_MARK_STOP;
 		replay->next_mark++;
 		find_next_stop(replay);
 	}
