@@ -60,7 +60,7 @@ ANA_CFLAGS := $(STD) $(WARN) -Iinclude -Ianalyzer -D_GNU_SOURCE
 ANA_LIBS := -ldw -lelf -l:libiberty.a -lxxhash -llzma -lzstd -lz -lm -lpthread
 # libdw and libdwarf have function names in common, so the one file that uses
 # libdwarf is made one object with it that shows nothing but that file's own.
-LIBDWARF := $(shell $(CC) -print-file-name=libdwarf.a)
+LIBDWARF := $(shell $(CC) -print-file-name=libdwarf.a 2>/dev/null)
 hide_libdwarf = $(if $(filter %/symbolize_dwarf.o,$(1)),&& ld -r -o $(1:.o=.all) $(1) $(LIBDWARF) \
 	&& objcopy -w --keep-global-symbol='libdwarf_reader_*' $(1:.o=.all) $(1) && rm $(1:.o=.all))
 TOOLS := memprof memprof-report memprof-diff memprof-gate
@@ -184,7 +184,7 @@ $(B)/examples/%: examples/%.cc include/memprof/memprof.h
 examples: $(EXAMPLES) ## the programs in examples/
 
 demo: ## profile a real program, find a planted leak (sets itself up)
-	$(Q)test/setup build demo page
+	$(Q)test/setup build demo
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all $(B)/examples/leaky-server
 	$(Q)B=$(B) test/demo
 .PHONY: examples demo
@@ -210,16 +210,19 @@ bench: ## what memprof costs beside others; BENCH="-w micro -p memprof -n 5 --sc
 # ---- checks ----------------------------------------------------------------------
 # A test program or script is left out when ONLY is given and isn't in its name.
 chosen = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(notdir $(t))),$(t))),$(1))
+# What was built without npm is built again when npm has come.
+set_up = $(Q)test/setup build check page && if [ "$$(head -c3 $(B)/page/template.inc 2>/dev/null)" = "0," ] && \
+	command -v npm >/dev/null; then rm $(B)/page/template.inc; fi
 SCRIPTS := $(filter-out %.sh %.py %.limits %__pycache__,$(wildcard test/integration/*))
 RUN := test/run --build $(B)
 
 check: ## run the tests; ends with "N passed, N failed" (sets itself up)
-	$(Q)test/setup build check page
+	$(set_up)
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
 check-long: ## the tests again, longer, and those that take long
-	$(Q)test/setup build check page
+	$(set_up)
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) --long $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
