@@ -189,6 +189,12 @@ demo: ## profile a real program, find a planted leak (sets itself up)
 	$(Q)B=$(B) test/demo
 .PHONY: examples demo
 
+full-page: ## build the full HTML page, where there was no npm (sets itself up)
+	$(Q)test/setup build page
+	$(Q)rm -f $(B)/page/template.inc
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all
+.PHONY: full-page
+
 # ---- what is measured ------------------------------------------------------------
 BENCH_PROGRAMS := $(B)/bench/micro $(B)/bench/null.so
 
@@ -210,19 +216,16 @@ bench: ## what memprof costs beside others; BENCH="-w micro -p memprof -n 5 --sc
 # ---- checks ----------------------------------------------------------------------
 # A test program or script is left out when ONLY is given and isn't in its name.
 chosen = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(notdir $(t))),$(t))),$(1))
-# What was built without npm is built again when npm has come.
-set_up = $(Q)test/setup build check page && if [ "$$(head -c3 $(B)/page/template.inc 2>/dev/null)" = "0," ] && \
-	command -v npm >/dev/null; then rm $(B)/page/template.inc; fi
 SCRIPTS := $(filter-out %.sh %.py %.limits %__pycache__,$(wildcard test/integration/*))
 RUN := test/run --build $(B)
 
 check: ## run the tests; ends with "N passed, N failed" (sets itself up)
-	$(set_up)
+	$(Q)test/setup build check
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
 check-long: ## the tests again, longer, and those that take long
-	$(set_up)
+	$(Q)test/setup build check
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) --long $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 

@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 plain() # WHY
 {
 	echo "  PAGE     $1: 'memprof-report html' will write a plain page without script" >&2
-	echo "           (nothing else is affected; install npm, then: rm $out && make)" >&2
+	echo "           (nothing else is affected; \`make full-page\` installs npm and builds the full one)" >&2
 	echo 0, >"$out"
 	exit 0
 }
