@@ -13,7 +13,7 @@
 #include "thread_state.h"
 
 #define API __attribute__((visibility("default")))
-#define HERE ((uintptr_t)__builtin_frame_address(0))
+#define HERE ((const uintptr_t *)__builtin_frame_address(0))
 
 API void memprof_snapshot(const char *name);
 API void memprof_event(const char *name, const char *detail);

@@ -172,7 +172,7 @@ static noinline bool take_sample(struct thread_state *state, const void *block, 
 static inline __attribute__((always_inline)) void allocated(const void *block, uint64_t size,
 							    const uintptr_t *frame)
 {
-	struct thread_state *state = thread_enter((uintptr_t)frame);
+	struct thread_state *state = thread_enter(frame);
 
 	if (unlikely(!state))
 		return;
@@ -261,7 +261,7 @@ static noinline void freed_rarely(struct thread_state *state, const void *block,
 static void freed(const void *block, const struct unwind_point *point)
 {
 	bool was_sample = sampled_set_may_hold(block) && sampled_set_remove(block);
-	struct thread_state *state = thread_enter(point->sp);
+	struct thread_state *state = thread_enter(unwind_frame_of(point));
 
 	if (!state)
 		return;
@@ -300,7 +300,7 @@ static void route_free(void *block)
 
 	if (unlikely(!block))
 		return;
-	state = thread_enter((uintptr_t)FRAME);
+	state = thread_enter(FRAME);
 	if (likely(state)) {
 		if (is_exact(state))
 			recorder_put_free(&state->recorder, block);
@@ -353,7 +353,7 @@ static void record_move(struct thread_state *state, const void *old, bool old_co
 static void moved(const void *old, bool was_sample, const void *block, size_t size,
 		  uint64_t when, const struct unwind_point *point)
 {
-	struct thread_state *state = thread_enter(point->sp);
+	struct thread_state *state = thread_enter(unwind_frame_of(point));
 
 	if (!state)
 		return;
@@ -427,7 +427,7 @@ static struct thread_state *enter_new(const struct unwind_point *point)
 	struct thread_state *state;
 
 	next_find();
-	state = thread_enter(point->sp);
+	state = thread_enter(unwind_frame_of(point));
 	if (state)
 		state->is_inside_new = 1;
 	return state;
@@ -478,7 +478,7 @@ void heap_calls_start(void)
 {
 	struct thread_state *state;
 
-	state = thread_enter((uintptr_t)__builtin_frame_address(0));
+	state = thread_enter(FRAME);
 	if (!state)
 		return;
 	heap_is_recording(state);

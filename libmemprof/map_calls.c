@@ -29,7 +29,7 @@ static void record(const struct map_event *event, const struct unwind_point *poi
 
 	if (!is_the_programs(point))
 		return;
-	state = thread_enter(point->sp);
+	state = thread_enter(unwind_frame_of(point));
 	if (!state)
 		return;
 	if (heap_is_recording(state))

@@ -20,6 +20,7 @@
 
 #include "os.h"
 #include "sampled_set.h"
+#include "thread_state.h"
 
 #define BOOT_ARENA_BYTES 65536
 
@@ -190,27 +191,43 @@ static void complete(struct next *found)
 
 /* ---- operator new and delete without a definition in the search order ---- */
 
+static struct next_module module_of(const void *address, char *path, size_t path_bytes);
+
+/* @name by the eyes of a loaded file, NULL when it doesn't see one but ours. What
+ * is found stays loaded; the file itself may go. */
+static void *definition_seen_from(const char *file, const char *name)
+{
+	struct next_module mine = module_of(&next, NULL, 0);
+	void *handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+	void *found = handle ? dlsym(handle, name) : NULL;
+	Dl_info info;
+
+	if (next_module_has(&mine, (uintptr_t)found))
+		found = NULL;
+	if (found && dladdr(found, &info))
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle)
+		dlclose(handle);
+	return found;
+}
+
 /*
  * The plug-in that called can have a definition of its own or reach one by what
- * it was linked with, so it is asked first; then the two C++ libraries, which
- * stay loaded from here on since we keep the handle.
+ * it was linked with, so it is asked first; then the two C++ libraries. One form can call another
+ * by a jump: its caller then is ourselves, who see nothing but our hooks.
  */
 static void *private_definition(const char *name, const void *caller)
 {
 	static const char *const libraries[] = { "libstdc++.so.6", "libc++.so.1" };
-	void *found = NULL, *handle;
+	void *found = NULL;
 	Dl_info info;
 
-	if (dladdr(caller, &info) && info.dli_fname) {
-		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-		if (handle)
-			found = dlsym(handle, name);
-	}
-	for (unsigned i = 0; !found && i < 2; i++) {
-		handle = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
-		if (handle)
-			found = dlsym(handle, name);
-	}
+	thread_outside_begin();
+	if (dladdr(caller, &info) && info.dli_fname)
+		found = definition_seen_from(info.dli_fname, name);
+	for (unsigned i = 0; !found && i < 2; i++)
+		found = definition_seen_from(libraries[i], name);
+	thread_outside_end();
 	return found;
 }
 

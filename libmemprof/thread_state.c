@@ -295,7 +295,7 @@ static void repair(struct thread_state *state)
 	state->is_inside_new = 0;
 }
 
-struct thread_state *thread_enter_slowly(uintptr_t stack)
+struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 {
 	struct thread_state *state = thread_here.state, *first;
 
@@ -305,11 +305,13 @@ struct thread_state *thread_enter_slowly(uintptr_t stack)
 		return NULL;
 	first = state;
 	for (unsigned depth = 0; state->busy; depth++) {
-		if (frame_is_gone(state->busy, stack)) {
+		if (frame_is_gone(state->busy, (uintptr_t)frame)) {
 			repair(state);
 			break;
 		}
-		if (state->is_inside_new)
+		/* What the allocator's operator new calls is part of it; what a
+		 * handler calls, or somebody after an exception, is not. */
+		if (state->is_inside_new && next_module_has(&next_facts.allocator, frame[1]))
 			return NULL;
 		state = depth < NESTING_MAX - 1 ? nested_of(state) : NULL;
 		if (!state) {
@@ -317,7 +319,7 @@ struct thread_state *thread_enter_slowly(uintptr_t stack)
 			return NULL;
 		}
 	}
-	state->busy = stack;
+	state->busy = (uintptr_t)frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return state;
 }

@@ -20,6 +20,7 @@
 
 #include "recorder.h"
 #include "sampler.h"
+#include "unwind.h"
 
 struct thread_state {
 	struct recorder recorder;    /* first: one register serves both */
@@ -48,21 +49,28 @@ extern struct thread_state thread_nobody __attribute__((visibility("hidden")));
 
 extern __thread struct thread_here thread_here __attribute__((visibility("hidden")));
 
-struct thread_state *thread_enter_slowly(uintptr_t stack);
+struct thread_state *thread_enter_slowly(const uintptr_t *frame);
 
 /*
  * The state to work with, marked busy, or NULL: nothing can be recorded now
- * (and if that is a loss, it has been counted). @stack: the hook's stack pointer.
+ * (and if that is a loss, it has been counted). @frame: __builtin_frame_address(0)
+ * of the function behind the hook; its caller is the hook's.
  */
-static inline struct thread_state *thread_enter(uintptr_t stack)
+static inline struct thread_state *thread_enter(const uintptr_t *frame)
 {
 	struct thread_state *state = thread_here.state;
 
 	if (__builtin_expect(state->busy, 0))
-		return thread_enter_slowly(stack);
-	state->busy = stack;
+		return thread_enter_slowly(frame);
+	state->busy = (uintptr_t)frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return state;
+}
+
+/* The frame that UNWIND_CALLER was used in. */
+static inline const uintptr_t *unwind_frame_of(const struct unwind_point *point)
+{
+	return (const uintptr_t *)point->sp - 2;
 }
 
 static inline void thread_leave(struct thread_state *state)

@@ -35,7 +35,7 @@ static char trace_path[4096];
 
 static struct recorder *enter(struct thread_state **state)
 {
-	*state = thread_enter((uintptr_t)__builtin_frame_address(0));
+	*state = thread_enter(__builtin_frame_address(0));
 	assert_non_null(*state);
 	assert_true(heap_is_recording(*state));
 	return &(*state)->recorder;
@@ -307,36 +307,36 @@ static void a_restart_in_the_middle_costs_no_record(void **state)
 
 static void who_interrupts_the_recorder_gets_a_state_of_his_own(void **state)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const char *here = __builtin_frame_address(0);
 	struct thread_state *first, *second, *third;
 
 	(void)state;
-	first = thread_enter(here);
-	second = thread_enter(here - 1000);
-	third = thread_enter(here - 2000);
+	first = thread_enter((const void *)(here));
+	second = thread_enter((const void *)(here - 1000));
+	third = thread_enter((const void *)(here - 2000));
 	assert_non_null(first);
 	assert_non_null(second);
 	assert_non_null(third);
 	assert_ptr_not_equal(first, second);
 	assert_ptr_not_equal(second, third);
-	assert_null(thread_enter(here - 3000)); /* dropped, and counted */
+	assert_null(thread_enter((const void *)(here - 3000))); /* dropped, and counted */
 	thread_leave(third);
 	thread_leave(second);
-	assert_ptr_equal(thread_enter(here - 1000), second);
+	assert_ptr_equal(thread_enter((const void *)(here - 1000)), second);
 	thread_leave(second);
 	thread_leave(first);
 }
 
 static void a_state_left_by_longjmp_is_free_again(void **state)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const char *here = __builtin_frame_address(0);
 	struct thread_state *first;
 
 	(void)state;
-	first = thread_enter(here - 5000);
-	assert_ptr_equal(thread_enter(here - 4000), first);
+	first = thread_enter((const void *)(here - 5000));
+	assert_ptr_equal(thread_enter((const void *)(here - 4000)), first);
 	thread_leave(first);
-	assert_ptr_equal(thread_enter(here), first);
+	assert_ptr_equal(thread_enter((const void *)(here)), first);
 	thread_leave(first);
 }
 
