@@ -162,7 +162,9 @@ size_t sites_table_print(const struct view_request *request, struct profile *pro
 		table_cell(table, TABLE_DIM, "%zu more (-n 0 shows all)", rows.count - rows.shown);
 	}
 	value_cells(table, request, shape, &rows.total, &rows.total, TABLE_BOLD);
-	table_cell(table, TABLE_BOLD, "total of %zu %s", rows.count, shape->noun);
+	/* "1 site": the noun without its s */
+	table_cell(table, TABLE_BOLD, "total of %zu %.*s", rows.count,
+		   (int)strlen(shape->noun) - (rows.count == 1), shape->noun);
 	table_print(table, request->out, request->width, request->color);
 	table_free(table);
 	free(columns);

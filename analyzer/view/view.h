@@ -76,8 +76,7 @@ VIEW_SHOW(view_html);
 VIEW_SHOW(view_cut);
 VIEW_SHOW(view_symbolize);
 VIEW_SHOW(view_export);
-/* These need not be there: a view without a function is not listed. */
-__attribute__((weak)) VIEW_SHOW(view_memory);
-__attribute__((weak)) VIEW_SHOW(view_pack);
+VIEW_SHOW(view_memory);
+VIEW_SHOW(view_pack);
 
 #endif

@@ -315,36 +315,79 @@ static void print_sites(const struct view_request *request, const struct judgeme
 
 /* ---- what next ---- */
 
+struct next_step {
+	const char *command;       /* %s: the trace */
+	const char *words;
+};
+
+static const struct next_step after_retention[] = {
+	{ "memprof-report leaks %s", "where it came from, with stacks" },
+	{ "memprof-diff %s@50%% %s", "what grew in the second half" },
+	{ NULL, NULL },
+};
+
+static const struct next_step after_growth[] = {
+	{ "memprof-diff %s@50%% %s", "what grew in the second half" },
+	{ "memprof-report peak %s", "what the heap held at its largest" },
+	{ NULL, NULL },
+};
+
+static const struct next_step after_churn[] = {
+	{ "memprof-report churn %s", "short-lived allocations, by line" },
+	{ "memprof-report callers -c %s", "who calls malloc most" },
+	{ NULL, NULL },
+};
+
+static const struct next_step otherwise[] = {
+	{ "memprof-report peak %s", "what the heap held at its largest" },
+	{ "memprof-report top-sites %s", "who allocates most" },
+	{ "memprof-report leaks %s", "what was not freed" },
+	{ NULL, NULL },
+};
+
+static const struct next_step *const next_steps[] = {
+	[PROGRAM_UNKNOWN] = otherwise,     [PROGRAM_RETENTION] = after_retention,
+	[PROGRAM_GROWTH] = after_growth,   [PROGRAM_PLATEAU] = otherwise,
+	[PROGRAM_CHURN] = after_churn,
+};
+
+/* The command with the trace's name in it; to be freed. */
+static char *step_command(const struct next_step *step, const char *name)
+{
+	size_t room = strlen(step->command) + 2 * strlen(name) + 1;
+	char *text = memory_zeroed(room, 1), *to = text;
+
+	for (const char *at = step->command; *at; at++) {
+		if (at[0] == '%' && at[1] == 's') {
+			to = stpcpy(to, name);
+			at++;
+		} else {
+			*to++ = *at;
+			at += at[0] == '%' && at[1] == '%';
+		}
+	}
+	return text;
+}
+
 static void print_next(const struct view_request *request, const struct trace_set *set,
 		       const struct judgement *judgement)
 {
-	const char *name = set->name;
-	FILE *out = request->out;
+	int width = 0;
 
-	fputs("\nNext:\n", out);
-	switch (judgement->program) {
-	case PROGRAM_RETENTION:
-		fprintf(out, "  memprof-report leaks %s       where it came from, with stacks\n"
-			     "  memprof-diff %s@50%% %s        what grew in the second half\n",
-			name, name, name);
-		break;
-	case PROGRAM_GROWTH:
-		fprintf(out, "  memprof-diff %s@50%% %s        what grew in the second half\n"
-			     "  memprof-report peak %s        what the heap held at its largest\n",
-			name, name, name);
-		break;
-	case PROGRAM_CHURN:
-		fprintf(out, "  memprof-report churn %s       short-lived allocations, by line\n"
-			     "  memprof-report callers -c %s  who calls malloc most\n",
-			name, name);
-		break;
-	default:
-		fprintf(out, "  memprof-report peak %s        what the heap held at its largest\n"
-			     "  memprof-report top-sites %s   who allocates most\n"
-			     "  memprof-report leaks %s       what was not freed\n",
-			name, name, name);
-		break;
-	}
+	fputs("\nNext:\n", request->out);
+	for (int pass = 0; pass < 2; pass++) /* the first finds the width */
+		for (const struct next_step *step = next_steps[judgement->program]; step->command;
+		     step++) {
+			char *command = step_command(step, set->name);
+			int length = (int)text_columns(command);
+
+			if (pass)
+				fprintf(request->out, "  %s%*s  # %s\n", command, width - length, "",
+					step->words);
+			else if (length > width)
+				width = length;
+			free(command);
+		}
 }
 
 static void print_text(const struct view_request *request, const struct trace_set *set,
