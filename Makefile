@@ -225,7 +225,7 @@ check: ## run the tests; ends with "N passed, N failed" (sets itself up)
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
 check-long: ## the tests again, longer, and those that take long
-	$(Q)test/setup build check
+	$(Q)test/setup build check viewers
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) --long $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 

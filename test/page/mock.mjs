@@ -191,7 +191,12 @@ export function mockTrace({ stacks = 900, points = 4000, sampled = false, hostil
 	const order = rows.map((_, i) => i).filter((i) => kinds[rows[i].site] && sites.kind[rows[i].site] === 0)
 		.sort((a, b) => rows[b].bytes - rows[a].bytes);
 	const K = Math.min(300, order.length), rest = order.slice(K);
-	const restRow = (pick) => changes(t.map((_, e) => rest.reduce((a, i) => a + pick(rows[i])[e], 0)));
+	const restRow = (pick) => {
+		const sums = t.map(() => 0);
+		for (const i of rest)
+			pick(rows[i]).forEach((v, e) => { sums[e] += v; });
+		return changes(sums);
+	};
 	const table = (pick, restPick) => [...order.slice(0, K).map((i) => changes(pick(rows[i]))), restRow(restPick || pick)];
 	const counts = (r, v) => v.map((b) => whole(b / r.size));
 	const moments = { t, stack: order.slice(0, K),

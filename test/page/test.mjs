@@ -1,0 +1,232 @@
+/*
+ * The page in a real browser: node test.mjs TEMPLATE REAL.html SITES.json COMPARE.html
+ * Prints "ok - promise" or "not ok - promise" a line. REAL.html is made from a
+ * trace, SITES.json by top-sites from the same; everything else is made up.
+ */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBrowser, openPage } from "./browser.mjs";
+import { mockPayload, writePage } from "./mock.mjs";
+
+const [, , template, real, sitesFile, compareFile] = process.argv;
+const folder = mkdtempSync(join(process.env.TMPDIR || tmpdir(), "page-"));
+let failed = 0;
+
+function ok(promise, holds, details) {
+	console.log((holds ? "ok - " : "not ok - ") + promise);
+	if (!holds) {
+		failed = 1;
+		if (details !== undefined)
+			console.log("    # " + (typeof details === "string" ? details : JSON.stringify(details)).slice(0, 600));
+	}
+}
+
+function make(name, options) {
+	const file = join(folder, name);
+	writeFileSync(file, writePage(template, mockPayload(options)));
+	return file;
+}
+
+/* No error, no warning, no request but for the file itself. */
+function quiet(what, page, file) {
+	ok(`${what}: nothing on the console`, !page.noise.length, page.noise);
+	ok(`${what}: no request but the file itself`, page.requests.every((u) => u.split("#")[0] === "file://" + file || u.startsWith("data:")), page.requests);
+}
+
+const go = (page, hash) => page.evaluate((h) => new Promise((done) => {
+	location.hash = h;
+	setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 30);
+}), hash);
+
+const browser = await openBrowser();
+
+async function numbers() {
+	const sites = JSON.parse(readFileSync(sitesFile)), page = await openPage(browser, real);
+	for (const [metric, unit] of [["live", "bytes"], ["live", "count"], ["allocated", "bytes"], ["allocated", "count"], ["peak", "bytes"], ["temporary", "count"]]) {
+		await go(page, `#view=sites&metric=${metric}&unit=${unit}`);
+		const shown = await page.evaluate(() => window.memprof.view.table.rows.map((r) => [r.name, r.place, r.value]));
+		const key = (name, place, value) => `${name} ${place} ${value}`;
+		const base = (path) => path.slice(path.lastIndexOf("/") + 1);
+		const want = sites.sites.filter((s) => s.kind === "malloc" && s[metric][unit] > 0).map((s) => key(s.function ?? `${base(s.module ?? "?")}+0x${(s.module_offset || 0).toString(16)}`,
+			s.file ? base(s.file) + (s.line ? ":" + s.line : "") : "", s[metric][unit])).sort();
+		const got = shown.map((r) => key(...r)).sort();
+		ok(`sites by ${metric} ${unit} equal top-sites to the digit (${want.length})`, want.length > 0 && JSON.stringify(want) === JSON.stringify(got),
+			want.filter((w) => !got.includes(w)).slice(0, 3).concat("|", got.filter((g) => !want.includes(g)).slice(0, 3)));
+		const total = await page.evaluate(() => +document.querySelector("main .sub [data-raw]").dataset.raw);
+		ok(`... and their total`, total === sites.totals[metric][unit], [total, sites.totals[metric][unit]]);
+	}
+	await go(page, "#view=flame&metric=allocated");
+	const root = await page.evaluate(() => window.memprof.view.flame.tree.now[0]);
+	ok("the flame graph holds all that was allocated", root === sites.totals.allocated.bytes, [root, sites.totals.allocated.bytes]);
+	await go(page, `#view=flame&at=${await page.evaluate(() => window.memprof.trace.durationUs / 1e6)}`);
+	const last = await page.evaluate(() => window.memprof.view.flame.tree.now[0]);
+	ok("the last moment is what is live at the end", last === sites.totals.live.bytes, [last, sites.totals.live.bytes]);
+	for (const view of ["overview", "timeline", "treemap", "sizes", "lifetimes", "threads", "compare"])
+		await go(page, "#view=" + view);
+	quiet("a real trace", page, real);
+	await page.context().close();
+}
+
+async function actions() {
+	const file = make("mock.html", {}), page = await openPage(browser, file);
+	const text = (selector) => page.textContent(selector);
+	ok("the overview leads with the verdict", (await text(".lead .verdict")) === "Growth" && (await text(".lead-first")).length > 20);
+
+	const strip = await page.locator("canvas.strip").boundingBox();
+	await page.mouse.move(strip.x + strip.width * 0.25, strip.y + 20);
+	await page.mouse.down();
+	await page.mouse.move(strip.x + strip.width * 0.75, strip.y + 20, { steps: 4 });
+	await page.mouse.up();
+	ok("dragging on the strip chooses a range", /from=2\d.*to=6\d/.test(page.url()), page.url());
+	ok("... and the growth follows", (await text(".overview .columns .sub")).includes("from 20.8"));
+	await page.keyboard.press("5");
+	ok("a digit goes to a view", /view=sites/.test(page.url()));
+	ok("... where the range shows the change first", (await page.textContent(".vt-head")).startsWith("call site") && (await page.textContent(".vt-head")).includes("change"));
+	const first = await page.textContent(".vt-slot .vt-row");
+	await page.click('.vt-th button:has-text("call site")');
+	ok("a click on a column sorts", /sort=name/.test(page.url()) && (await page.textContent(".vt-slot .vt-row")) !== first);
+	await page.keyboard.press("Escape");
+	ok("Escape goes back to the whole run", !/from=/.test(page.url()));
+	await page.mouse.click(strip.x + strip.width * 0.5, strip.y + 20);
+	ok("a click on the strip chooses a moment", /at=41/.test(page.url()), page.url());
+	const before = page.url();
+	await page.keyboard.press("]");
+	ok("] goes to the next moment", page.url() !== before && /at=41\.9|at=42/.test(page.url()), page.url());
+	await page.goBack();
+	await page.waitForTimeout(50);
+	ok("Back goes back", !/at=41\.9/.test(page.url()) || page.url() !== before);
+
+	await go(page, "#view=sites");
+	await page.fill(".search", "attach_trailer");
+	ok("the filter filters", (await page.locator(".vt-row").count()) === 1);
+	await page.focus(".vt-row");
+	await page.keyboard.press("Enter");
+	ok("Enter opens a row with its stacks", (await page.locator(".vt-panel .frames li").count()) > 3);
+	ok("... and the source around its line", (await text(".vt-panel code.here")).includes("new Trailer"));
+	await page.click("text=Find in the flame graph");
+	ok("from a row to the flame graph", /view=flame/.test(page.url()) && (await text(".matched")).includes("% matches"));
+	await go(page, "#view=flame");
+	await page.keyboard.press("/");
+	ok("/ goes to the search box", await page.evaluate(() => document.activeElement.classList.contains("search")));
+	await page.keyboard.type("session");
+	ok("... what is found has a share", /^ \d+(\.\d)?% matches/.test(await text(".matched")), await text(".matched"));
+	await page.fill(".search", "");
+	const flame = await page.locator("canvas.flame").boundingBox();
+	await page.mouse.click(flame.x + 80, flame.y + 5 * 20 + 8);
+	ok("a click zooms", /zoom=/.test(page.url()));
+	await page.focus("canvas.flame");
+	await page.keyboard.press("ArrowDown");
+	ok("arrow keys walk and are told in words", (await text(".flame-box .unseen")).includes(", "));
+	await page.keyboard.press("Escape");
+	ok("Escape zooms out", !/zoom=/.test(page.url()));
+	await page.click('button:has-text("From the sites")');
+	ok("inverted: the sites are on top", await page.evaluate(() => {
+		const { tree, ordered } = window.memprof.view.flame, f = window.memprof.view.flame;
+		return f.name(f.ordered(0)[0]).includes("Store::insert") && !!tree && !!ordered;
+	}));
+	await go(page, "#view=treemap");
+	ok("the treemap has modules and tiles", (await page.locator(".tm-module").count()) > 3 && (await page.locator(".tm-leaf").count()) > 20);
+	await go(page, "#view=timeline");
+	ok("the timeline has three charts", (await page.locator(".u-over").count()) === 3);
+	const chart = await page.locator(".u-over").first().boundingBox();
+	await page.mouse.move(chart.x + 300, chart.y + 60);
+	ok("the hover card has all values", (await text(".tip")).includes("live heap") && (await text(".tip")).includes("resident"));
+	await page.mouse.down();
+	await page.mouse.move(chart.x + 600, chart.y + 60, { steps: 3 });
+	await page.mouse.up();
+	ok("dragging on a chart chooses a range", /from=.*to=/.test(page.url()), page.url());
+	await page.keyboard.press("t");
+	ok("t changes the theme", (await page.evaluate(() => document.documentElement.dataset.theme)) === "dark" && /theme=dark/.test(page.url()));
+	await go(page, "#view=compare&from=13.312&to=83.2");
+	ok("two moments are compared", (await page.locator(".vt-row").count()) > 5 && (await text(".lead-first")).includes("from"));
+	await go(page, "#view=nonsense&metric=%00&at=x&zoom=9.9&group=__proto__&site=-1");
+	ok("a broken fragment does no harm", (await page.locator(".overview").count()) === 1);
+	quiet("everything done", page, file);
+	await page.context().close();
+}
+
+async function shared() {
+	const file = join(folder, "mock.html"), page = await openPage(browser, file, { hash: "#view=sites&metric=allocated&unit=count&group=module&q=lib" });
+	ok("a shared address opens the same view", (await page.locator("[aria-current]").textContent()) === "Sites" &&
+		(await page.locator('[data-value="count"]').first().getAttribute("aria-pressed")) === "true" && (await page.inputValue(".search")) === "lib");
+	await page.context().close();
+	const narrow = await openPage(browser, file, { width: 390, height: 780 });
+	const wide = [];
+	for (const view of ["overview", "timeline", "flame", "treemap", "sites", "sizes", "lifetimes", "threads", "processes", "compare"]) {
+		await go(narrow, "#view=" + view);
+		if (await narrow.evaluate(() => document.documentElement.scrollWidth > innerWidth))
+			wide.push(view);
+	}
+	ok("390 pixels are wide enough for every view", !wide.length, wide);
+	const unnamed = await narrow.evaluate(() => [...document.querySelectorAll("button, a, input, select, canvas[tabindex]")]
+		.filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.closest("label"))).length);
+	ok("every control has a name", unnamed === 0, unnamed);
+	quiet("a narrow page", narrow, file);
+	await narrow.context().close();
+}
+
+async function hostile() {
+	const file = make("hostile.html", { hostile: true }), page = await openPage(browser, file);
+	const elements = () => page.evaluate(() => document.querySelectorAll("main img, main script, main b b, footer script").length);
+	for (const view of ["overview", "timeline", "flame", "treemap", "sites&metric=live", "sites&group=module", "sites&group=file", "sites&site=20", "threads", "compare&from=1&to=80"]) {
+		await go(page, "#view=" + view);
+		ok(`hostile names are text in ${view}`, (await elements()) === 0 && (await page.evaluate(() => window.hacked)) === undefined);
+	}
+	await go(page, "#view=sites&q=" + encodeURIComponent("<img src=x onerror=window.hacked=1>"));
+	ok("... and can be searched for", (await page.locator(".vt-row").count()) > 0 && (await page.evaluate(() => window.hacked)) === undefined);
+	ok("a page of hostile names is not wider than the window", await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+	quiet("hostile names", page, file);
+	await page.context().close();
+}
+
+async function sampled() {
+	const file = make("sampled.html", { sampled: true }), page = await openPage(browser, file, { hash: "#view=sites" });
+	ok("sampled numbers have their error", (await page.textContent(".vt-row .pm")).includes("\u00b1"));
+	await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+	await page.waitForTimeout(100);
+	ok("what is noise is grey", (await page.locator(".vt-row.faint").count()) > 0);
+	quiet("a sampled trace", page, file);
+	await page.context().close();
+}
+
+async function compared() {
+	const page = await openPage(browser, compareFile);
+	ok("two traces open as a comparison", (await page.locator("[aria-current]").textContent()) === "Compare" && (await page.locator("canvas.curves").count()) === 1);
+	const sums = await page.evaluate(() => [window.memprof.baseline, window.memprof.later].map((t) => t.data.totals.live.bytes));
+	const change = await page.evaluate(() => +document.querySelector(".delta").dataset.raw);
+	ok("... whose change is that of the totals", change === sums[1] - sums[0], [change, sums]);
+	quiet("two traces", page, compareFile);
+	await page.context().close();
+}
+
+/* Wide bounds, since the machine may be busy: the figures are what is looked at. */
+async function speed() {
+	const file = make("large.html", { stacks: 20000, points: 100000 }), page = await openPage(browser, file);
+	const load = await page.evaluate(() => +document.documentElement.dataset.ready);
+	const times = {};
+	for (const hash of ["view=flame", "view=flame&inv=1", "view=flame&from=10&to=60", "view=treemap", "view=sites", "view=sites&group=stack", "view=timeline", "view=overview"]) {
+		await go(page, "#" + hash);
+		times[hash] = Math.round(await page.evaluate(() => window.memprof.lastUpdateMs));
+	}
+	const megabytes = statSync(file).size / 1e6;
+	console.log(`# 20 000 stacks, 100 000 points: ${megabytes.toFixed(2)} MB, ready after ${load} ms; ${JSON.stringify(times)}`);
+	ok("a large page is ready within 15 s", load < 15000, load);
+	ok("every reaction of a large page takes less than 3 s", Object.values(times).every((t) => t < 3000), times);
+	quiet("a large page", page, file);
+	await page.context().close();
+}
+
+try {
+	for (const part of [numbers, actions, shared, hostile, sampled, compared, speed]) {
+		if (process.env.PART && process.env.PART !== part.name)
+			continue;
+		const begun = Date.now();
+		await part().catch((e) => ok(`${part.name}: ran to its end`, false, e.message));
+		console.log(`# ${part.name}: ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+	}
+} finally {
+	await browser.close();
+	rmSync(folder, { recursive: true, force: true });
+}
+process.exit(failed);
