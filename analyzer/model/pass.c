@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int peak_find(struct trace *trace, uint64_t *events, uint64_t *time_ns,
+		     struct error *err);
+
 /* ---- filter ---- */
 
 static bool thread_matches(const struct trace_thread *thread, const struct pattern *pattern)
@@ -36,6 +39,10 @@ int event_filter_init(struct event_filter *filter, struct trace *trace, const st
 			filter->from_ns = from.time_ns + 1;
 		else if (from.kind == MOMENT_END)
 			filter->from_ns = UINT64_MAX;
+		else
+			status = peak_find(trace, NULL, &filter->from_ns, err);
+		if (status)
+			return status;
 	}
 	if (query->thread.count) {
 		filter->thread_count = trace->thread_count;
@@ -114,7 +121,7 @@ static int pass_replay(struct trace *trace, struct pass *pass, struct trace_repl
 struct peak_finder {
 	struct aggregator aggregator;
 	double live, peak;
-	uint64_t seen, at;
+	uint64_t seen, at, time_ns;
 };
 
 static void peak_finder_take(struct aggregator *self, const struct trace_event *events,
@@ -132,11 +139,14 @@ static void peak_finder_take(struct aggregator *self, const struct trace_event *
 		if (finder->live > finder->peak) {
 			finder->peak = finder->live;
 			finder->at = finder->seen;
+			finder->time_ns = e->time_ns;
 		}
 	}
 }
 
-static int peak_find(struct trace *trace, uint64_t *events, struct error *err)
+/* The event that made the peak, as how many there were with it, and as a time. */
+static int peak_find(struct trace *trace, uint64_t *events, uint64_t *time_ns,
+		     struct error *err)
 {
 	struct peak_finder finder = { .aggregator.take = peak_finder_take };
 	struct aggregator *only = &finder.aggregator;
@@ -144,7 +154,10 @@ static int peak_find(struct trace *trace, uint64_t *events, struct error *err)
 			     .events_left = UINT64_MAX };
 	int status = pass_replay(trace, &pass, NULL, err);
 
-	*events = finder.at;
+	if (events)
+		*events = finder.at;
+	if (time_ns)
+		*time_ns = finder.time_ns + 1;
 	return status;
 }
 
@@ -160,7 +173,7 @@ int pass_run(struct trace *trace, const struct moment *to, uint64_t events_max,
 	if (to->kind == MOMENT_TIME)
 		pass.to_ns = end_ns = to->time_ns;
 	if (to->kind == MOMENT_PEAK)
-		status = peak_find(trace, &pass.events_left, err);
+		status = peak_find(trace, &pass.events_left, NULL, err);
 	if (!status && pass.events_left)
 		status = pass_replay(trace, &pass, stats, err);
 	if (status)

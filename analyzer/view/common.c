@@ -258,13 +258,24 @@ static void warn_own_malloc(const struct view_request *request, const struct tra
 	free(words);
 }
 
+#define COMMAND_COLUMNS 60
+
+/* One line of it: scripts given on the command line have many. */
 static void print_command(FILE *out, const struct trace_info *info)
 {
+	char text[4096] = "", cut[4096];
+	size_t used = 0;
+
 	if (!info->command || !info->command[0])
-		fprintf(out, "%s", path_base(info->exe));
-	for (char **word = info->command; word && *word; word++)
-		fprintf(out, "%s%s", word == info->command ? "" : " ",
-			word == info->command ? path_base(*word) : *word);
+		snprintf(text, sizeof(text), "%s", path_base(info->exe));
+	for (char **word = info->command; word && *word && used < sizeof(text); word++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 word == info->command ? "" : " ",
+					 word == info->command ? path_base(*word) : *word);
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = ' ';
+	fputs(text_cut(text, COMMAND_COLUMNS, cut, sizeof(cut)), out);
 }
 
 static void print_exactness(FILE *out, const struct profile *profile)

@@ -170,7 +170,7 @@ static void print_cells(const struct table *table, const struct table_item *cell
 		char *cut = memory_zeroed(size, 1);
 		unsigned width;
 
-		text_cut(cells[c].text, widths[c], cut, size);
+		text_cut_place(cells[c].text, widths[c], cut, size);
 		width = text_columns(cut);
 		owed += c ? GAP : 0;
 		if (table->columns[c].align == TABLE_RIGHT && width < widths[c])

@@ -148,3 +148,17 @@ char *text_cut(const char *text, unsigned columns, char *buffer, size_t size)
 	snprintf(buffer, size, "%.*s…%s", (int)(skip_columns(text, left) - text), text, tail);
 	return buffer;
 }
+
+char *text_cut_place(const char *text, unsigned columns, char *buffer, size_t size)
+{
+	const char *place = strstr(text, "  ");
+	unsigned taken = place ? text_columns(place) : 0;
+	char function[1024];
+
+	if (text_columns(text) <= columns || !taken || taken > columns * 2 / 3)
+		return text_cut(text, columns, buffer, size);
+	snprintf(function, sizeof(function), "%.*s", (int)(place - text), text);
+	text_cut(function, columns - taken, buffer, size);
+	strncat(buffer, place, size - strlen(buffer) - 1);
+	return buffer;
+}

@@ -24,5 +24,8 @@ char *units_number(char *text, const struct number *number, bool by_count, bool 
 unsigned text_columns(const char *text);
 /* @text cut in the middle to @columns columns, "…" where it was cut. */
 char *text_cut(const char *text, unsigned columns, char *buffer, size_t size);
+/* The same for "function  file:line": the place is kept whole where two
+ * thirds of the columns can hold it. */
+char *text_cut_place(const char *text, unsigned columns, char *buffer, size_t size);
 
 #endif

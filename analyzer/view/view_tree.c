@@ -27,6 +27,7 @@ struct walk {
 	const struct call_tree *tree;
 	struct table *table;
 	struct json *json;
+	bool has_own;              /* callers all end in main: nothing is their own */
 	double threshold;          /* in units of the metric */
 	size_t rows, rows_max;
 	char *lines;               /* what is drawn in front of a row */
@@ -57,6 +58,8 @@ static void number_cells(struct walk *walk, const struct number *total, const st
 		   units_number(text, total, request->query.by_count, request->raw));
 	table_cell(walk->table, style, "%s",
 		   units_percent(text, value_of(walk, total), value_of(walk, whole)));
+	if (!walk->has_own)
+		return;
 	if (!own)
 		table_cell(walk->table, style, "%s", "");
 	else if (value_of(walk, own) > 0)
@@ -131,14 +134,16 @@ static void print_text(struct walk *walk, const struct trace_set *set, struct pr
 	const struct view_request *request = walk->request;
 	char title[64];
 	struct table_column columns[] = {
-		{ title, TABLE_RIGHT, false }, { "", TABLE_RIGHT, false },
+		{ title, TABLE_RIGHT, false }, { "share", TABLE_RIGHT, false },
 		{ "own", TABLE_RIGHT, false }, { "call tree", TABLE_LEFT, true },
 	};
+	const struct table_column callers[] = { columns[0], columns[1],
+						{ "call site, and who calls it", TABLE_LEFT, true } };
 
 	snprintf(title, sizeof(title), "%s%s", metric_names[request->query.sort],
 		 request->query.by_count ? " blocks" : "");
 	print_heading(request, set, profile);
-	walk->table = table_new(columns, 4);
+	walk->table = walk->has_own ? table_new(columns, 4) : table_new(callers, 3);
 	walk->lines = memory_zeroed(64, 1);
 	walk->room = 64;
 	walk_children(walk, &walk->tree->nodes[0]);
@@ -234,7 +239,8 @@ static int show(struct view_request *request, struct trace_set *set, const char 
 {
 	struct profile *profile;
 	struct call_tree tree;
-	struct walk walk = { .request = request, .tree = &tree };
+	struct walk walk = { .request = request, .tree = &tree,
+			     .has_own = direction == CALL_TREE_DOWN };
 	double percent;
 	int status = parse_threshold(&percent, err);
 

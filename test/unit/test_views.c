@@ -150,7 +150,7 @@ static void the_tree_goes_from_main_down(void **state)
 	assert_shows("tree", 80,
 		"app --flag: pid 4242, 200 us, exact\n"
 		"\n"
-		"allocated            own  call tree\n"
+		"allocated   share    own  call tree\n"
 		"    14.9K  100.0%      -  app+0x3000\n"
 		"    14.9K  100.0%      -  └ app+0x2000\n"
 		"    9.77K   65.5%  9.77K    ├ app+0x1010\n"
