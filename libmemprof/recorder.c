@@ -634,6 +634,17 @@ static size_t text_length(const char *text)
 	return length < TEXT_MAX ? length : TEXT_MAX;
 }
 
+/* A moment holds all that has its time, so the events behind a mark must have
+ * another: they read the clock, which has moved on when this returns. */
+static void leave_the_moment(struct recorder *recorder)
+{
+	unsigned tries = 10000;
+
+	recorder->clock_skip = 0;
+	while (recorder_now() <= recorder->clock && --tries)
+		;
+}
+
 void recorder_mark(struct recorder *recorder, enum trace_mark mark, const char *name,
 		   const char *detail, uint64_t value)
 {
@@ -650,8 +661,10 @@ void recorder_mark(struct recorder *recorder, enum trace_mark mark, const char *
 		record_string(&cursor, detail ? detail : "", text_length(detail));
 		record_number(&cursor, 0);
 		record_number(&cursor, value);
-		if (end_extended(recorder, &cursor))
+		if (end_extended(recorder, &cursor)) {
+			leave_the_moment(recorder);
 			return;
+		}
 	} while (start_over(recorder, clock));
 }
 
