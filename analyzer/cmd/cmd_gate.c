@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 
 #include "model/gate.h"
+#include "model/leak_suppressions.h"
 #include "model/trace_set.h"
 #include "util/option.h"
 #include "util/output.h"
@@ -30,7 +31,7 @@ struct gate_request {
 	const char *sysroot;
 	const char *generate;      /* suppressions for what fails; "-" = standard output */
 	uint64_t stacks;
-	bool update_baseline, fail_unused, allow_truncated, want_help, want_version;
+	bool update_baseline, keep_all, fail_unused, allow_truncated, want_help, want_version;
 };
 
 /* Everything that is opened on the way, released in one place. */
@@ -102,6 +103,10 @@ static int load_suppressions(const struct gate_request *request, struct gate_wor
 	work->suppressions = suppressions_new();
 	if (!work->suppressions)
 		return error_set(err, ERROR_MEMORY, NULL, ERROR_NO_OFFSET, "out of memory");
+	if (!request->keep_all)
+		code = suppressions_parse(work->suppressions, LEAK_SUPPRESSIONS_NAME,
+					  leak_suppressions_default,
+					  strlen(leak_suppressions_default), err);
 	for (i = 0; !code && i < request->suppression_files.count; i++)
 		code = suppressions_load(work->suppressions, request->suppression_files.items[i],
 					 err);
@@ -332,7 +337,7 @@ static bool has_unused(const struct suppressions *suppressions)
 	size_t i;
 
 	for (i = 0; i < suppressions_count(suppressions); i++)
-		if (!suppressions_use(suppressions, i).stacks)
+		if (gate_is_unused(suppressions_use(suppressions, i)))
 			return true;
 	return false;
 }
@@ -451,6 +456,8 @@ int cmd_gate(const char *program, int argc, char **argv)
 		{ "suppressions", 's', OPTION_LIST, "FILE",
 		  "stacks not to be judged, as LeakSanitizer or valgrind write them",
 		  &request.suppression_files, NULL, NULL },
+		{ "no-default-suppressions", 0, OPTION_FLAG, NULL,
+		  "judge what libc keeps, too", &request.keep_all, NULL, NULL },
 		{ "gen-suppressions", 0, OPTION_CALL, "[FILE]",
 		  "write suppressions for what fails", &request.generate, NULL, take_generate },
 		{ "fail-unused-suppressions", 0, OPTION_FLAG, NULL,

@@ -16,7 +16,6 @@ const char leak_suppressions_default[] =
 	"function:^_dl_resize_dtv$\n"
 	"function:^tls_get_addr_tail$\n"
 	"function:^__tls_get_addr$\n"
-	"function:^_dlerror_run$\n"
 	"function:^add_to_global_resize$\n"
 	"# time zones, locales, character sets, name services\n"
 	"function:^tzset_internal$\n"

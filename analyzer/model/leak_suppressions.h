@@ -7,4 +7,7 @@
 
 extern const char leak_suppressions_default[];
 
+/* What stands for the file of these in errors and lists. */
+#define LEAK_SUPPRESSIONS_NAME "built in"
+
 #endif

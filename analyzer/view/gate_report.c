@@ -3,6 +3,7 @@
  */
 #include "view/gate_report.h"
 
+#include "model/leak_suppressions.h"
 #include "view/units.h"
 
 #include <inttypes.h>
@@ -114,6 +115,11 @@ char *gate_rule_words(const struct gate_report *report, const struct gate_rule *
 	if (used > 0 && (size_t)used < room)
 		append_better_rate(report, rule, text + used, room - (size_t)used);
 	return text;
+}
+
+bool gate_is_unused(struct suppression_use use)
+{
+	return !use.stacks && strcmp(use.file, LEAK_SUPPRESSIONS_NAME);
 }
 
 char *gate_fingerprint(const char *name, char text[GATE_FINGERPRINT_BYTES])

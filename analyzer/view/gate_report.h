@@ -56,6 +56,9 @@ char *gate_leak_words(const struct gate_report *report, const struct gate_leak *
 char *gate_rule_words(const struct gate_report *report, const struct gate_rule *rule, char *text,
 		      size_t room);
 
+/* A suppression of the user's that covered nothing. */
+bool gate_is_unused(struct suppression_use use);
+
 /* 16 hex digits that stay the same over rebuilds. */
 #define GATE_FINGERPRINT_BYTES 17
 char *gate_fingerprint(const char *name, char text[GATE_FINGERPRINT_BYTES]);

@@ -105,7 +105,7 @@ static void print_suppressions(const struct gate_report *report, FILE *out)
 	for (i = 0; report->suppressions && i < suppressions_count(report->suppressions); i++) {
 		struct suppression_use use = suppressions_use(report->suppressions, i);
 
-		if (!use.stacks && use.file)
+		if (gate_is_unused(use))
 			fprintf(out, "unused suppression: %s (%s:%u)\n", use.text, use.file,
 				use.line);
 	}

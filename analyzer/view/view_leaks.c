@@ -49,8 +49,8 @@ static int suppressions_make(struct suppressed *suppressed, struct error *err)
 	if (!suppressed->list)
 		return error_set(err, ERROR_MEMORY, NULL, ERROR_NO_OFFSET, "out of memory");
 	if (!keep_all)
-		status = suppressions_parse(suppressed->list, "built in", leak_suppressions_default,
-					    strlen(leak_suppressions_default), err);
+		status = suppressions_parse(suppressed->list, LEAK_SUPPRESSIONS_NAME,
+					    leak_suppressions_default, strlen(leak_suppressions_default), err);
 	for (size_t i = 0; !status && i < suppression_files.count; i++)
 		status = suppressions_load(suppressed->list, suppression_files.items[i], err);
 	return status;
