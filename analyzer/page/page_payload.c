@@ -6,6 +6,7 @@
  */
 #include "page/page_payload.h"
 
+#include "page/page_memory.h"
 #include "page/page_names.h"
 #include "util/memory.h"
 #include "view/json.h"
@@ -971,6 +972,8 @@ static void write_part(struct json *json, const struct page_part *part)
 	write_threads(&w);
 	write_modules(&w);
 	write_processes(&w);
+	if (part->set->count == 1)
+		page_memory_write(json, part->set->members[0].trace);
 	write_sources(&w);
 	page_names_write(&w.names, json);
 	json_object_end(json);

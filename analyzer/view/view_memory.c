@@ -6,6 +6,7 @@
 #include "model/memory_account.h"
 #include "trace/smaps.h"
 #include "util/memory.h"
+#include "view/memory_reading.h"
 #include "view/multi.h"
 #include "view/view_options.h"
 
@@ -50,8 +51,8 @@ static uint64_t moment_ns(const struct trace *trace, const struct moment *moment
 	return moment->kind == MOMENT_TIME ? moment->time_ns : trace->info.duration_ns;
 }
 
-static int read_map(const struct trace *trace, size_t reading, struct memory_map *map,
-		    struct error *err)
+int memory_reading_map(const struct trace *trace, size_t reading, struct memory_map *map,
+		       struct error *err)
 {
 	size_t bytes;
 	char *text = trace_smaps_text(trace, reading, &bytes);
@@ -73,20 +74,14 @@ static bool is_libc(const struct trace *trace)
 	return !path || !*path || !strncmp(base ? base + 1 : path, "libc.so", 7);
 }
 
-static int account_at(struct trace *trace, uint64_t time_ns, struct memory_account *account,
-		      struct memory_map *map, struct error *err)
+int memory_reading_account(struct trace *trace, size_t reading, struct memory_account *account,
+			   struct memory_map *map, struct error *err)
 {
-	size_t reading = nearest_reading(trace, time_ns);
 	struct moment moment = { .kind = MOMENT_TIME };
 	struct aggregator *only;
 	struct live_set set;
-	int code;
+	int code = memory_reading_map(trace, reading, map, err);
 
-	if (reading == SIZE_MAX)
-		return error_set(err, ERROR_NOT_FOUND, trace->path, ERROR_NO_OFFSET,
-				 "holds no reading of mappings: record with `memprof run`, which "
-				 "takes them");
-	code = read_map(trace, reading, map, err);
 	if (code)
 		return code;
 	live_set_init(&set, NULL);
@@ -102,6 +97,18 @@ static int account_at(struct trace *trace, uint64_t time_ns, struct memory_accou
 	if (code)
 		memory_map_release(map);
 	return code;
+}
+
+static int account_at(struct trace *trace, uint64_t time_ns, struct memory_account *account,
+		      struct memory_map *map, struct error *err)
+{
+	size_t reading = nearest_reading(trace, time_ns);
+
+	if (reading == SIZE_MAX)
+		return error_set(err, ERROR_NOT_FOUND, trace->path, ERROR_NO_OFFSET,
+				 "holds no reading of mappings: record with `memprof run`, which "
+				 "takes them");
+	return memory_reading_account(trace, reading, account, map, err);
 }
 
 /* ---- text --------------------------------------------------------------------------- */

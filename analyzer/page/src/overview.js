@@ -91,8 +91,9 @@ export class OverviewView {
 				if (Math.abs(t - us) < Math.abs(memory.t[i] - us))
 					i = k;
 			});
-			return { when: `at ${format.duration(memory.t[i])}`, list: memory.categories.map((c, k) => ({ ...c,
-				color: hueToken(k), bytes: c.bytes[i] })).filter((c) => c.bytes > 0) };
+			const list = memory.categories.map((c, k) => ({ ...c, color: hueToken(k), bytes: c.bytes[i] })).filter((c) => c.bytes > 0);
+			if (isNear(trace, list, us))
+				return { when: `at ${format.duration(memory.t[i])}`, list };
 		}
 		if (!readings || !readings.t.length || !trace.timeline)
 			return null;
@@ -160,13 +161,26 @@ export class OverviewView {
 	}
 }
 
+/* A reading of the mappings may be far from the moment asked for: it serves when RSS was about the same. */
+function isNear(trace, list, us) {
+	const { readings } = trace.data;
+	if (!readings || !readings.t.length)
+		return true;
+	let i = readings.t.length - 1;
+	while (i > 0 && readings.t[i] > us + 1)
+		i--;
+	const sum = list.reduce((a, c) => a + c.bytes, 0);
+	return sum > 0.8 * readings.resident[i] && sum < 1.25 * readings.resident[i];
+}
+
 /* The whole run is looked at where it mattered most: a program that ends in order
  * has little left. */
 function highestResident(trace) {
 	const { readings, memory } = trace.data;
-	const sums = memory && memory.t.length ? memory.t.map((_, i) => memory.categories.reduce((a, c) => a + c.bytes[i], 0))
-		: readings ? readings.resident : [];
-	const times = memory && memory.t.length ? memory.t : readings ? readings.t : [];
+	const hasReadings = readings && readings.t.length;
+	const times = hasReadings ? readings.t : memory ? memory.t : [];
+	const sums = hasReadings ? readings.resident
+		: times.map((_, i) => memory.categories.reduce((a, c) => a + c.bytes[i], 0));
 	let best = 0;
 	sums.forEach((v, i) => {
 		if (v > sums[best])
