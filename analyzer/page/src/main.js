@@ -37,6 +37,7 @@ class App {
 		this.later = this.trace = traces[traces.length - 1];
 		this.compare = false;
 		this.state = new State();
+		this.state.limitUs = this.trace.durationUs;
 		if (this.baseline && !location.hash)
 			this.state.values.view = "compare";
 		this.memo = new Map();
@@ -80,14 +81,20 @@ class App {
 		this.update({ view: this.state.get("view") });
 	}
 
+	/* As it was called; the executable may be one program with many names. */
+	programName() {
+		const { info } = this.trace, called = Array.isArray(info.command) ? info.command[0] : "";
+		return format.baseName(called || info.exe || info.path || "?");
+	}
+
 	title() {
 		const { info } = this.trace, command = Array.isArray(info.command) ? info.command.join(" ") : info.command || info.exe || info.path;
-		document.title = format.baseName(info.exe || info.path || "") + " \u2013 memprof";
+		document.title = format.shorten(this.programName(), 80) + " \u2013 memprof";
 		const facts = [info.pid && "pid " + info.pid, format.clock(info.start_unix_ns), "ran " + format.duration(info.duration_ns / 1000),
 			info.exact ? "exact" : "sampled, one in " + format.bytes(info.rate_bytes), format.count(info.events) + " events",
 			info.complete ? null : "cut short", info.running ? "still running" : null].filter(Boolean);
 		return h("div.title", null, h("div.title-text", null,
-			h("h1", { dir: "auto", title: format.shorten(command, 1000) }, format.shorten(format.baseName(info.exe || info.path || "?"), 60),
+			h("h1", { dir: "auto", title: format.shorten(command, 1000) }, format.shorten(this.programName(), 60),
 				this.baseline ? h("span.faint", null, "  compared with " + format.shorten(format.baseName(this.baseline.info.path || ""), 60)) : null),
 			h("p.command", { dir: "auto" }, format.shorten(command, 240)),
 			h("p.facts-line", null, facts.join("  \u00b7  "))),

@@ -93,7 +93,7 @@ export class OverviewView {
 			});
 			const list = memory.categories.map((c, k) => ({ ...c, color: hueToken(k), bytes: c.bytes[i] })).filter((c) => c.bytes > 0);
 			if (isNear(trace, list, us))
-				return { when: `at ${format.duration(memory.t[i])}`, list };
+				return { when: `at ${format.duration(memory.t[i])}`, list: withoutCrumbs(list) };
 		}
 		if (!readings || !readings.t.length || !trace.timeline)
 			return null;
@@ -159,6 +159,16 @@ export class OverviewView {
 				h("tbody", null, smaps.rows.map(([name, ...values]) => h("tr", null, h("td", { dir: "auto" }, format.shorten(name, 90)),
 					values.map((v) => h("td.num", { title: format.exact(v, "bytes") }, v ? format.bytes(v) : "\u2013"))))))));
 	}
+}
+
+/* Parts below 1 % as one. */
+function withoutCrumbs(list) {
+	const total = list.reduce((a, c) => a + c.bytes, 0), isCrumb = (c) => c.kind === "known" && c.bytes < total / 100;
+	const crumbs = list.filter(isCrumb);
+	if (crumbs.length < 2)
+		return list;
+	return [...list.filter((c) => !isCrumb(c)), { label: crumbs.map((c) => c.label).join(", "), kind: "known", color: "hue-rest",
+		bytes: crumbs.reduce((a, c) => a + c.bytes, 0) }];
 }
 
 /* A reading of the mappings may be far from the moment asked for: it serves when RSS was about the same. */

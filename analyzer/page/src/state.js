@@ -9,6 +9,7 @@ const DEFAULTS = { view: "overview", metric: "live", unit: "bytes", from: "", to
 export class State {
 	constructor() {
 		this.listeners = [];
+		this.limitUs = Infinity;   /* nothing can be chosen beyond */
 		this.values = { ...DEFAULTS };
 		this.read();
 		addEventListener("hashchange", () => {
@@ -54,9 +55,9 @@ export class State {
 		const number = (key) => this.values[key] === "" ? NaN : parseFloat(this.values[key]) * 1e6;
 		const at = number("at"), from = number("from"), to = number("to");
 		if (at >= 0)
-			return { kind: "moment", at };
-		if (from >= 0 && to > from)
-			return { kind: "range", from, to };
+			return { kind: "moment", at: Math.min(at, this.limitUs) };
+		if (from >= 0 && to > from && from < this.limitUs)
+			return { kind: "range", from, to: Math.min(to, this.limitUs) };
 		return { kind: "all" };
 	}
 

@@ -136,9 +136,10 @@ export class TimelineView {
 	/* ---- composition ---------------------------------------------------- */
 
 	groups(trace, by) {
-		if (by === "kernel" && trace.data.memory) {
+		if (by === "kernel") {
 			const { t, categories } = trace.data.memory;
-			return { t, list: categories.map((c, i) => ({ name: c.label, values: c.bytes,
+			const shown = categories.filter((c) => c.bytes.some((v) => v > 0));
+			return { t, list: shown.map((c, i) => ({ name: c.label, values: c.bytes,
 				color: c.kind === "unknown" ? "hue-rest" : hueToken(i) })) };
 		}
 		const { moments } = trace, groups = new Map();
@@ -169,7 +170,7 @@ export class TimelineView {
 
 	drawParts(trace) {
 		const { state } = this.app, options = [["module", "Modules"], ["site", "Call sites"]];
-		if (trace.data.memory)
+		if (trace.data.memory && trace.data.memory.t.length > 1)
 			options.push(["kernel", "Resident memory"]);
 		const by = options.some(([v]) => v === state.get("stack")) ? state.get("stack") : "module";
 		replace(this.choice, segmented("Composition", options, by, (v) => state.set({ stack: v })));

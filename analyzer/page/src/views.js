@@ -222,7 +222,7 @@ export class TreemapView {
 
 	leaf(leaf, f, m, rank, total) {
 		const w = leaf.x1 - leaf.x0, hh = leaf.y1 - leaf.y0;
-		if (w < 2 || hh < 2)
+		if (w < 2 || hh < 2 || leaf.x1 > m.x1 || leaf.y1 > m.y1)
 			return null;
 		const unit = this.app.state.get("unit"), { value, data } = leaf;
 		const color = this.values.before ? differenceColor((value - data.before) / Math.max(value, data.before))
@@ -283,7 +283,7 @@ export class SitesView {
 		const values = app.values(metric);
 		this.refreshTable(metric, unit, values, group);
 		const rows = this.rows(values, metric, unit, group);
-		const [sort, descending] = this.order();
+		const [sort, descending] = this.order(!!values.before);
 		this.openChosen(rows);
 		this.table.show(rows, sort, descending);
 		this.describe(rows, values, unit, group);
@@ -310,9 +310,9 @@ export class SitesView {
 		});
 	}
 
-	order() {
+	order(hasChange) {
 		const sort = this.app.state.get("sort");
-		return sort ? [sort.replace(/^-/, ""), sort.startsWith("-")] : ["value", true];
+		return sort ? [sort.replace(/^-/, ""), sort.startsWith("-")] : [hasChange ? "change" : "value", true];
 	}
 
 	groupChoice(group) {
@@ -392,7 +392,7 @@ export class SitesView {
 
 	describe(rows, values, unit, group) {
 		const n = rows.length, what = n === 1 ? GROUPS[group].label : GROUPS[group].label + "s";
-		replace(this.note, h("b", { "data-raw": this.total }, format.amount(this.total, unit)), unit === "count" ? " blocks " : " ", values.words,
+		replace(this.note, h("b", { "data-raw": this.total }, format.amount(this.total, unit)), unit === "count" ? " blocks " : " ", values.words.replace(", coloured by growth", ""),
 			`, in ${format.group(n)} ${what}.`,
 			values.rest > 0 && this.app.state.get("kind") !== "mapped" ? ` Another ${format.amount(values.rest, unit)} belongs to stacks too small for a curve of their own.` : null);
 	}
