@@ -1,6 +1,6 @@
 /*
  * A server in miniature that leaks 48 bytes per request, hidden among much
- * churn: what memprof is for. See README.md and examples/leaky-server.md.
+ * churn: what memprof is for. README.md goes from here to the line that leaks.
  *
  *	leaky-server [REQUESTS]
  *
