@@ -44,15 +44,6 @@ static inline uint64_t key_of(const struct live_heap *heap, uint64_t address)
 	return stand_in == HASH_MAP_NONE ? UINT64_MAX : STAND_IN | stand_in;
 }
 
-static inline void pack(struct live_entry *entry, const struct live_block *block)
-{
-	entry->words[0] = (uint32_t)block->address;
-	entry->words[1] = (uint32_t)(block->address >> 32) | (uint32_t)(block->time >> 32) << 16;
-	entry->words[2] = (uint32_t)block->size;
-	entry->words[3] = (uint32_t)block->time;
-	entry->words[4] = block->origin;
-}
-
 static inline void unpack(const struct live_heap *heap, const struct live_entry *entry,
 			  struct live_block *block)
 {
@@ -232,7 +223,7 @@ bool live_heap_add_slowly(struct live_heap *heap, const struct live_block *block
 			break;
 		grow(heap);
 	}
-	pack(&heap->entries[at], &kept);
+	live_entry_fill(&heap->entries[at], &kept);
 	heap->count++;
 	return true;
 }

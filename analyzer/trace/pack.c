@@ -56,7 +56,10 @@ static int write_pieces(const struct pieces *pieces, int fd)
 				  (size_t)(bytes.end - bytes.records));
 	}
 	piece_bytes_release(&bytes);
-	return packed_writer_finish(writer);
+	if (packed_writer_finish(writer))
+		return ERROR_SYSTEM;
+	file.bytes = (uint64_t)lseek(fd, 0, SEEK_CUR);
+	return pwrite(fd, &file, sizeof(file), 0) == sizeof(file) ? 0 : ERROR_SYSTEM;
 }
 
 static int write_to(struct reader *reader, const char *path, const char *output, uint64_t *bytes,

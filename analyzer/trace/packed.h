@@ -47,7 +47,7 @@ enum packed_column_name {
 
 struct packed_file {
 	uint32_t magic, version;
-	uint64_t unused;
+	uint64_t bytes;        /* of the whole file */
 };
 
 struct packed_column {

@@ -130,12 +130,17 @@ static void index_unit(struct pieces *pieces, uint64_t offset, bool wants_header
 		check_unknown(pieces, &piece);
 }
 
-static bool is_packed(int fd)
+static bool is_packed(const struct pieces *pieces)
 {
 	struct packed_file file = {0};
+	struct piece end = {.offset = pieces->file_bytes};
 
-	return read_at(fd, &file, sizeof(file), 0) == sizeof(file) &&
-	       file.magic == PACKED_FILE_MAGIC && file.version == PACKED_VERSION;
+	if (read_at(pieces->trace_fd, &file, sizeof(file), 0) < sizeof(file) ||
+	    file.magic != PACKED_FILE_MAGIC || file.version != PACKED_VERSION)
+		return false;
+	if (file.bytes != pieces->file_bytes)
+		tell(pieces, &end, "the packed trace is not as long as it was made");
+	return true;
 }
 
 static void index_packed(struct pieces *pieces);
@@ -160,7 +165,7 @@ int pieces_open(struct pieces *pieces, const char *path, struct error *err)
 		return error_set(err, ERROR_FORMAT, path, ERROR_NO_OFFSET,
 				 "is not a trace: not a regular file");
 	pieces->file_bytes = (uint64_t)st.st_size;
-	pieces->is_packed = is_packed(pieces->trace_fd);
+	pieces->is_packed = is_packed(pieces);
 	if (pieces->is_packed) {
 		index_packed(pieces);
 		return 0;
@@ -445,6 +450,8 @@ static void index_block(struct pieces *pieces, const struct packed_reader *reade
 		piece_init(&piece, &packed.header);
 		if (piece.kind >= TRACE_PIECE_HEADER && piece.kind <= TRACE_PIECE_OUTSIDE)
 			add(pieces, &piece);
+		else
+			check_unknown(pieces, &piece);
 	}
 }
 
@@ -522,15 +529,18 @@ static bool is_checksum_right(struct piece_bytes *buffer, size_t bytes)
 
 /* The piece as it was before it was packed. Returns how many bytes there are. */
 static size_t unpack(const struct pieces *pieces, const struct piece *piece,
-		     struct piece_bytes *buffer)
+		     struct piece_bytes *buffer, bool tells)
 {
 	struct packed_reader *reader = &buffer->packed;
 	struct packed_piece packed;
 	struct packed_block block;
 
-	if ((!reader->is_open || reader->offset != piece->offset) &&
-	    packed_reader_open(reader, pieces->trace_fd, piece->offset, &block, false))
-		return 0;
+	if (!reader->is_open || reader->offset != piece->offset) {
+		if (packed_reader_open(reader, pieces->trace_fd, piece->offset, &block, false))
+			return 0;
+		if (tells && !reader->is_right)
+			tell(pieces, piece, "the checksum of this block is wrong");
+	}
 	packed_reader_header(reader, piece->packed - 1u, &packed);
 	memcpy(buffer->bytes, &packed.header, sizeof(packed.header));
 	return TRACE_PIECE_BYTES + packed_reader_records(reader, piece->packed - 1u,
@@ -548,7 +558,7 @@ void pieces_fetch(const struct pieces *pieces, const struct piece *piece,
 	if (piece->copy)
 		memcpy(buffer->bytes, piece->copy, bytes);
 	else if (piece->packed)
-		got = unpack(pieces, piece, buffer);
+		got = unpack(pieces, piece, buffer, tells);
 	else
 		got = read_at(fd, buffer->bytes, bytes, piece->offset);
 	if (got < TRACE_PIECE_BYTES) {

@@ -17,6 +17,7 @@ void stacks_init(struct stacks *stacks)
 	MEMORY_ROOM(stacks->nodes, 0);
 	stacks->nodes[0] = (struct trace_stack_node){0};
 	stacks->node_count = 1;
+	stacks->edges = memory_zeroed(STACK_EDGES, sizeof(*stacks->edges));
 	stacks->node_mask = FIRST_SLOTS - 1;
 	stacks->node_slots = memory_zeroed(FIRST_SLOTS, sizeof(*stacks->node_slots));
 
@@ -36,6 +37,7 @@ void stacks_init(struct stacks *stacks)
 void stacks_release(struct stacks *stacks)
 {
 	free(stacks->nodes);
+	free(stacks->edges);
 	free(stacks->node_slots);
 	free(stacks->origins);
 	free(stacks->origin_slots);
@@ -45,18 +47,13 @@ void stacks_release(struct stacks *stacks)
 	*stacks = (struct stacks){0};
 }
 
-static inline uint64_t hash_pair(uint32_t a, uint32_t b)
-{
-	return hash_u64((uint64_t)a << 32 | b) >> 16;
-}
-
 static void grow_nodes(struct stacks *stacks)
 {
 	size_t mask = stacks->node_mask * 2 + 1;
 	uint32_t *slots = memory_zeroed(mask + 1, sizeof(*slots));
 
 	for (size_t i = 1; i < stacks->node_count; i++) {
-		size_t at = hash_pair(stacks->nodes[i].parent, stacks->nodes[i].pc) & mask;
+		size_t at = stacks_hash(stacks->nodes[i].parent, stacks->nodes[i].pc) & mask;
 
 		while (slots[at])
 			at = (at + 1) & mask;
@@ -67,9 +64,9 @@ static void grow_nodes(struct stacks *stacks)
 	stacks->node_mask = mask;
 }
 
-uint32_t stacks_node(struct stacks *stacks, uint32_t parent, uint32_t pc)
+uint32_t stacks_node_slowly(struct stacks *stacks, uint32_t parent, uint32_t pc, uint64_t hash)
 {
-	size_t at = hash_pair(parent, pc) & stacks->node_mask;
+	size_t at = hash & stacks->node_mask;
 	uint32_t node;
 
 	while ((node = stacks->node_slots[at])) {
@@ -112,7 +109,7 @@ static void grow_origins(struct stacks *stacks)
 
 	for (size_t i = 1; i < stacks->origin_count; i++) {
 		const struct stack_origin *origin = &stacks->origins[i];
-		size_t at = hash_pair(origin->stack, origin->context) & mask;
+		size_t at = stacks_hash(origin->stack, origin->context) & mask;
 
 		while (slots[at])
 			at = (at + 1) & mask;
@@ -164,7 +161,7 @@ uint32_t stacks_origin(struct stacks *stacks, uint32_t stack, uint32_t context)
 	number = stacks->first_origin[stack];
 	if (number && stacks->origins[number].context == context)
 		return number;
-	at = hash_pair(stack, context) & stacks->origin_mask;
+	at = stacks_hash(stack, context) & stacks->origin_mask;
 	while ((number = stacks->origin_slots[at])) {
 		if (stacks->origins[number].stack == stack &&
 		    stacks->origins[number].context == context)

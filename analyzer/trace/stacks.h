@@ -32,8 +32,15 @@ struct stack_origin {
 	uint16_t scope;
 };
 
+/* A step in the tree that was made lately. */
+struct stack_edge {
+	uint32_t parent, pc, node;
+};
+#define STACK_EDGES 32768
+
 struct stacks {
 	struct trace_stack_node *nodes; /* 0: the empty stack */
+	struct stack_edge *edges;       /* by hash; fits into a core's own cache */
 	size_t node_count;
 	uint32_t *node_slots;           /* open addressing, 0 = empty */
 	size_t node_mask;
@@ -53,8 +60,28 @@ struct stacks {
 void stacks_init(struct stacks *stacks);
 void stacks_release(struct stacks *stacks);
 
+/* The same as stacks_node, by the table of all nodes. */
+uint32_t stacks_node_slowly(struct stacks *stacks, uint32_t parent, uint32_t pc, uint64_t hash);
+
+static inline uint64_t stacks_hash(uint32_t a, uint32_t b)
+{
+	return hash_u64((uint64_t)a << 32 | b) >> 16;
+}
+
 /* The stack that is frame @pc called from stack @parent. */
-uint32_t stacks_node(struct stacks *stacks, uint32_t parent, uint32_t pc);
+static inline uint32_t stacks_node(struct stacks *stacks, uint32_t parent, uint32_t pc)
+{
+	uint64_t hash = stacks_hash(parent, pc);
+	struct stack_edge *edge = &stacks->edges[hash >> 24 & (STACK_EDGES - 1)];
+
+	if (edge->parent != parent || edge->pc != pc || !edge->node) {
+		edge->node = stacks_node_slowly(stacks, parent, pc, hash);
+		edge->parent = parent;
+		edge->pc = pc;
+	}
+	return edge->node;
+}
+
 uint32_t stacks_context(struct stacks *stacks, uint32_t thread, uint16_t scope, uint64_t rate);
 uint32_t stacks_origin(struct stacks *stacks, uint32_t stack, uint32_t context);
 

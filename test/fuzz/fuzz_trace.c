@@ -6,7 +6,8 @@
  *
  * and, without the fuzzer, into a unit test that runs the corpus.
  *
- * The first byte of the input chooses. 0: the rest is the file. Else the rest is
+ * The first byte of the input chooses; with bit 1 the trace is packed as well, and
+ * damaged in one place. 0: the rest is the file. Else the rest is
  * a row of parts, from each of which a unit of the trace (or a slot of its
  * companion) is made, so that the fuzzer need not find magic numbers and
  * checksums and units of 64 KiB:
@@ -185,6 +186,30 @@ static void read_trace(const char *path)
 	trace_close(trace);
 }
 
+/* Packs the trace, damages one byte of it and reads it. */
+static void read_packed(const char *path, unsigned where, uint8_t flip)
+{
+	struct trace *trace;
+	struct error err;
+	uint64_t bytes;
+	uint8_t byte;
+	int fd;
+
+	if (trace_open(path, &trace, &err))
+		return;
+	if (trace_pack(trace, path, &bytes, &err))
+		abort();
+	trace_close(trace);
+	fd = open(path, O_RDWR);
+	if (fd < 0 || pread(fd, &byte, 1, (off_t)(where % bytes)) != 1)
+		abort();
+	byte ^= flip;
+	if (pwrite(fd, &byte, 1, (off_t)(where % bytes)) != 1)
+		abort();
+	close(fd);
+	read_trace(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char trace[256], companion[256];
@@ -197,6 +222,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		make_plain_file(trace, data + 1, size - 1);
 	read_trace(trace);
+	if (data[0] & 2 && size > 4)
+		read_packed(trace, data[1] | (unsigned)data[2] << 8, data[3]);
 	unlink(companion);
 	unlink(trace);
 	return 0;

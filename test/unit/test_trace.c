@@ -335,7 +335,7 @@ static void many_lanes_come_out_in_the_order_of_time(void **state)
 
 	trace_builder_stack(f->b, STACK(0x401010, 0x401020));
 	for (unsigned i = 0; i < 3000; i++) {
-		trace_builder_lane(f->b, 1 + i * 7 % 300, 100 + i * 7 % 300);
+		trace_builder_lane(f->b, 1 + i * 7 % 100, 100 + i * 7 % 100);
 		trace_builder_at(f->b, i * 1000);
 		trace_builder_allocate(f->b, 0x10000 + i * 16ull, i);
 	}
@@ -343,7 +343,7 @@ static void many_lanes_come_out_in_the_order_of_time(void **state)
 	assert_int_equal(f->heard.count, 3000);
 	for (unsigned i = 0; i < 3000; i++)
 		assert_int_equal(event(f, i)->size, i);
-	assert_int_equal(f->trace->thread_count, 301);
+	assert_int_equal(f->trace->thread_count, 101);
 }
 
 static void a_killed_process_is_joined_with_its_companion(void **state)
@@ -442,6 +442,158 @@ static void huge_sizes_and_odd_addresses_are_kept(void **state)
 	}
 }
 
+/* ---- against a slow and simple reference ---- */
+
+#define BLOCKS 200
+
+struct model_block {
+	uint64_t address, size, birth;
+	uint32_t tid;
+	bool is_live;
+};
+
+static uint64_t model_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed >> 8;
+}
+
+static void expect_event(const struct fixture *f, size_t *next, enum trace_event_kind kind,
+			 const struct model_block *block, uint64_t time, uint32_t tid)
+{
+	const struct trace_event *e = event(f, (*next)++);
+
+	assert_int_equal(e->kind, kind);
+	assert_int_equal(e->address, block->address);
+	assert_int_equal(e->size, block->size);
+	assert_int_equal(e->time_ns, time);
+	assert_int_equal(f->trace->threads[e->thread].tid, tid);
+	assert_int_equal(e->birth_ns, block->birth);
+	assert_int_equal(f->trace->threads[e->birth_thread].tid, block->tid);
+	assert_int_equal(stack_frame(f, e->stack, 0), 0x401000 + block->size % 7 * 16);
+}
+
+/* Made once with is_expected false (the trace is written), once with true (the
+ * events are compared); the seed makes both the same. */
+static void run_model(struct fixture *f, uint64_t seed, unsigned lanes, bool is_expected)
+{
+	static struct model_block blocks[BLOCKS];
+	size_t next = 0;
+
+	memset(blocks, 0, sizeof(blocks));
+	for (unsigned i = 0; i < 4000; i++) {
+		struct model_block *block = &blocks[model_random(&seed) % BLOCKS];
+		uint32_t lane = 1 + (uint32_t)(model_random(&seed) % lanes), tid = 99 + lane;
+		uint64_t time = (i + 1) * 128ull, size = model_random(&seed) % 5000;
+		bool is_realloc = block->is_live && model_random(&seed) % 4 == 0;
+		struct model_block now = {.address = 0x10000 + (model_random(&seed) % 4096 * BLOCKS +
+								(uint64_t)(block - blocks)) * 16,
+					  .size = size, .birth = time, .tid = tid,
+					  .is_live = true};
+
+		if (!is_expected) {
+			uint64_t frames[] = {0x401000 + size % 7 * 16, 0x401800, 0x401900};
+
+			trace_builder_at(f->b, time);
+			trace_builder_lane(f->b, lane, tid);
+			trace_builder_stack(f->b, frames, 3);
+			if (is_realloc)
+				trace_builder_reallocate(f->b, block->address, now.address, size);
+			else if (block->is_live)
+				trace_builder_free(f->b, block->address);
+			else
+				trace_builder_allocate(f->b, now.address, size);
+		} else if (block->is_live) {
+			expect_event(f, &next, TRACE_EVENT_FREE, block, time, tid);
+		}
+		if (is_expected && (is_realloc || !block->is_live))
+			expect_event(f, &next, TRACE_EVENT_ALLOCATE, &now, time, tid);
+		if (is_realloc || !block->is_live)
+			*block = now;
+		else
+			block->is_live = false;
+		if (!is_expected && model_random(&(uint64_t){seed + i}) % 500 == 0)
+			trace_builder_flush(f->b);
+	}
+	if (is_expected)
+		assert_int_equal(next, f->heard.count);
+}
+
+static void random_traces_are_replayed_as_the_reference_does(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		unsigned lanes = seed % 4 + 1;
+
+		trace_builder_free_all(f->b);
+		f->b = trace_builder_new();
+		run_model(f, seed * 0x9e3779b97f4a7c15, lanes, false);
+		trace_close(f->trace);
+		f->trace = NULL;
+		write_and_replay(f);
+		run_model(f, seed * 0x9e3779b97f4a7c15, lanes, true);
+		assert_int_equal(f->stats.inherited_frees, 0);
+		assert_int_equal(f->stats.replaced, 0);
+	}
+}
+
+/* ---- packed ---- */
+
+static int count_record(void *context, const struct trace_record *record)
+{
+	uint64_t *sum = context;
+
+	sum[0]++;
+	sum[1] = sum[1] * 31 + record->kind + record->op * 7 + record->address + record->size +
+		 record->time_ns + record->stack;
+	for (size_t i = 0; i < record->payload_bytes; i++)
+		sum[1] = sum[1] * 31 + record->payload[i];
+	return 0;
+}
+
+static void a_packed_trace_reads_like_the_trace(void **state)
+{
+	struct fixture *f = *state;
+	struct heard plain = f->heard;
+	uint64_t sums[2] = {0}, packed_sums[2] = {0}, bytes;
+	struct trace_replay_stats stats;
+	struct error err;
+
+	run_model(f, 12345, 3, false);
+	trace_builder_scope_begin(f->b, "scope");
+	trace_builder_literal(f->b, true);
+	trace_builder_stack(f->b, STACK(0x7f0000001000, 0x401020, TRACE_FRAME_CUT));
+	trace_builder_map(f->b, TRACE_MAP_MMAP, 0x7000000, 8192, 0, 0);
+	trace_builder_free_noted(f->b, 0x123450, 1);
+	trace_builder_no_stack(f->b, TRACE_NO_STACK_BUSY);
+	trace_builder_allocate(f->b, 0xa0000, 1);
+	trace_builder_outside(f->b, 77);
+	trace_builder_mark_at(f->b, TRACE_MARK_SNAPSHOT, "outside", 32000);
+	write_and_replay(f);
+	plain.count = f->heard.count;
+	stats = f->stats;
+	trace_each_record(f->trace, TRACE_RECORDS_ALL, count_record, sums);
+
+	assert_int_equal(trace_pack(f->trace, f->path, &bytes, &err), 0);
+	trace_close(f->trace);
+	f->trace = NULL;
+	f->heard.events = calloc(EVENTS_MAX, sizeof(*f->heard.events));
+	replay(f);
+	assert_true(f->trace->info.packed);
+	assert_true(f->trace->info.complete);
+	assert_int_equal(f->trace->mark_count, 1);
+	assert_int_equal(f->heard.count, plain.count);
+	assert_memory_equal(f->heard.events, plain.events, plain.count * sizeof(*plain.events));
+	assert_memory_equal(&f->stats, &stats, sizeof(stats));
+	trace_each_record(f->trace, TRACE_RECORDS_ALL, count_record, packed_sums);
+	assert_int_equal(sums[0], packed_sums[0]);
+	assert_int_equal(sums[1], packed_sums[1]);
+	free(plain.events);
+}
+
 static void a_file_that_is_no_trace_is_an_error(void **state)
 {
 	struct fixture *f = *state;
@@ -475,6 +627,8 @@ int main(void)
 		TEST(scopes_and_rates_are_with_the_allocation),
 		TEST(marks_are_numbered_in_the_order_of_time),
 		TEST(huge_sizes_and_odd_addresses_are_kept),
+		TEST(random_traces_are_replayed_as_the_reference_does),
+		TEST(a_packed_trace_reads_like_the_trace),
 		TEST(a_file_that_is_no_trace_is_an_error),
 	};
 

@@ -133,6 +133,55 @@ static void a_trace_cut_at_any_byte_gives_what_precedes_the_cut(void **state)
 	trace_builder_free_all(b);
 }
 
+/* Packs the trace at `path` in place; its bytes, to be freed. */
+static uint8_t *pack(size_t *bytes)
+{
+	struct trace *trace;
+	struct error err;
+	uint64_t packed;
+	uint8_t *copy;
+	FILE *file;
+
+	assert_int_equal(trace_open(path, &trace, &err), 0);
+	assert_int_equal(trace_pack(trace, path, &packed, &err), 0);
+	trace_close(trace);
+	*bytes = packed;
+	copy = malloc(packed);
+	file = fopen(path, "r");
+	assert_int_equal(fread(copy, 1, packed, file), packed);
+	fclose(file);
+	return copy;
+}
+
+static void a_packed_trace_cut_or_flipped_anywhere_is_told(void **state)
+{
+	struct trace_builder *b = make_trace();
+	size_t bytes, faults;
+	bool is_complete;
+	struct sum sum;
+	uint8_t *file;
+
+	(void)state;
+	trace_builder_write(b, path);
+	file = pack(&bytes);
+	assert_int_equal(read_file(&sum, &faults, &is_complete), 0);
+	assert_true(is_complete);
+	for (size_t at = 0; at < bytes; at++) {
+		write_bytes(file, at);
+		if (!read_file(&sum, &faults, &is_complete))
+			assert_false(is_complete);
+	}
+	for (size_t at = 0; at < bytes; at += 2) {
+		file[at] ^= (uint8_t)(1u << at % 8);
+		write_bytes(file, bytes);
+		if (!read_file(&sum, &faults, &is_complete) && is_complete)
+			fail_msg("a flipped bit of byte %zu isn't told", at);
+		file[at] ^= (uint8_t)(1u << at % 8);
+	}
+	free(file);
+	trace_builder_free_all(b);
+}
+
 static void a_flipped_bit_is_told(void **state)
 {
 	struct trace_builder *b = make_trace();
@@ -147,7 +196,7 @@ static void a_flipped_bit_is_told(void **state)
 	damaged = malloc(bytes);
 	last_unit = bytes - TRACE_UNIT_BYTES;
 	end = last_unit + TRACE_PIECE_BYTES + piece_length(file + last_unit);
-	for (size_t at = last_unit; at < end; at++) {
+	for (size_t at = last_unit; at < end; at += 2) {
 		memcpy(damaged, file, bytes);
 		damaged[at] ^= (uint8_t)(1u << at % 8);
 		write_bytes(damaged, bytes);
@@ -321,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_cut_at_any_byte_gives_what_precedes_the_cut),
+		cmocka_unit_test(a_packed_trace_cut_or_flipped_anywhere_is_told),
 		cmocka_unit_test(a_flipped_bit_is_told),
 		cmocka_unit_test(counts_that_lie_cost_the_rest_of_their_piece_only),
 		cmocka_unit_test(records_of_unknown_kind_are_passed_over),
