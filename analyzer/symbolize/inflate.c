@@ -121,29 +121,29 @@ static bool append_zstd(struct buffer *buffer, const void *packed, size_t packed
 	return stream && left == 0;
 }
 
-/* The header of a section packed by zstd, or NULL. */
-static const Elf64_Chdr *zstd_header(Elf_Scn *section, const Elf64_Shdr *shdr, Elf_Data **data)
+/* Is the section packed by zstd? Then @data is what lies in the file, and @chdr
+ * its header (which a hostile file can place at any address). */
+static bool is_zstd(Elf_Scn *section, const Elf64_Shdr *shdr, Elf_Data **data, Elf64_Chdr *chdr)
 {
-	const Elf64_Chdr *chdr;
-
 	if (!(shdr->sh_flags & SHF_COMPRESSED) || shdr->sh_type == SHT_NOBITS)
-		return NULL;
+		return false;
 	*data = elf_rawdata(section, NULL);
 	if (!*data || !(*data)->d_buf || (*data)->d_size < sizeof(*chdr))
-		return NULL;
-	chdr = (*data)->d_buf;
-	return chdr->ch_type == ELFCOMPRESS_ZSTD ? chdr : NULL;
+		return false;
+	memcpy(chdr, (*data)->d_buf, sizeof(*chdr));
+	return chdr->ch_type == ELFCOMPRESS_ZSTD;
 }
 
 static bool has_zstd(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	Elf_Data *data;
+	Elf64_Chdr chdr;
 
 	while ((section = elf_nextscn(elf, section))) {
 		const Elf64_Shdr *shdr = elf64_getshdr(section);
 
-		if (shdr && zstd_header(section, shdr, &data))
+		if (shdr && is_zstd(section, shdr, &data, &chdr))
 			return true;
 	}
 	return false;
@@ -152,7 +152,7 @@ static bool has_zstd(Elf *elf)
 /* Appends one section's contents and makes @shdr say where they are. */
 static bool append_section(struct buffer *buffer, Elf_Scn *section, Elf64_Shdr *shdr)
 {
-	const Elf64_Chdr *chdr;
+	Elf64_Chdr chdr;
 	Elf_Data *data;
 	size_t start;
 
@@ -161,12 +161,12 @@ static bool append_section(struct buffer *buffer, Elf_Scn *section, Elf64_Shdr *
 	if (!buffer_align(buffer, 16))
 		return false;
 	start = buffer->used;
-	chdr = zstd_header(section, shdr, &data);
-	if (chdr) {
-		if (!append_zstd(buffer, chdr + 1, data->d_size - sizeof(*chdr)))
+	if (is_zstd(section, shdr, &data, &chdr)) {
+		if (!append_zstd(buffer, (char *)data->d_buf + sizeof(chdr),
+				 data->d_size - sizeof(chdr)))
 			return false;
 		shdr->sh_flags &= ~(Elf64_Xword)SHF_COMPRESSED;
-		shdr->sh_addralign = chdr->ch_addralign <= 16 ? chdr->ch_addralign : 16;
+		shdr->sh_addralign = chdr.ch_addralign <= 16 ? chdr.ch_addralign : 16;
 	} else {
 		data = elf_rawdata(section, NULL);
 		if (data && data->d_buf && !buffer_append(buffer, data->d_buf, data->d_size))

@@ -403,6 +403,101 @@ static void a_batch_may_hold_an_address_twice_and_in_any_order(void **state)
 	symbolizer_free(symbolizer);
 }
 
+/* Mutations of a program with DWARF: each costs its own names at most. */
+static void a_hostile_file_costs_its_own_names_only(void **state)
+{
+	struct symbolizer_options options = { .cache_folder = "" };
+	struct symbolizer *symbolizer = symbolizer_new(&options);
+	struct symbolizer_module good = the_program(program);
+	uint8_t *bytes, *copy;
+	char path[700];
+	uint32_t random = 4711;
+	struct stat st;
+	FILE *file;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(stat(program, &st), 0);
+	size = (size_t)st.st_size;
+	bytes = malloc(size);
+	copy = malloc(size);
+	file = fopen(program, "rb");
+	assert_true(bytes && copy && file && fread(bytes, 1, size, file) == size);
+	fclose(file);
+	for (unsigned i = 0; i < 150; i++) {
+		struct symbolizer_module module = { .path = path };
+		uint64_t addresses[2] = { site, site + 64 };
+		struct symbol_frames frames[2];
+		struct error err = { 0 };
+
+		snprintf(path, sizeof(path), "%s/hostile%u", folder, i);
+		memcpy(copy, bytes, size);
+		for (unsigned n = 0; n < 40; n++) {
+			random ^= random << 13, random ^= random >> 17, random ^= random << 5;
+			copy[random % size] = (uint8_t)(random >> 24);
+		}
+		file = fopen(path, "wb");
+		assert_true(file && fwrite(copy, 1, i % 5 ? size : random % size, file) > 0);
+		fclose(file);
+		assert_int_equal(symbolizer_resolve(symbolizer, &module, addresses, 2, frames, NULL,
+						    &err), 0);
+		assert_true(frames[0].count >= 1 && frames[1].count >= 1);
+		unlink(path);
+	}
+	assert_int_equal(symbolizer_resolve(symbolizer, &good, &site, 1, &(struct symbol_frames){ 0 },
+					    NULL, NULL), 0);
+	symbolizer_free(symbolizer);
+	free(bytes);
+	free(copy);
+}
+
+/* libdw and libdwarf have function names in common: here both run. */
+static void both_readers_run_in_one_process_and_agree(void **state)
+{
+	struct symbolizer_options options = { .cache_folder = "" };
+	struct symbolizer *symbolizer = symbolizer_new(&options);
+	struct symbolizer_module module = the_program(program);
+	uint64_t addresses[64], start = address_of(program, "outer") & ~15ull;
+	struct symbolizer_check check;
+	struct error err;
+
+	(void)state;
+	for (unsigned i = 0; i < 64; i++)
+		addresses[i] = start + i;
+	assert_int_equal(symbolizer_check(symbolizer, &module, addresses, 64, &check, &err), 0);
+	assert_true(check.compared > 10);
+	if (check.equal != check.compared)
+		fail_msg("0x%llx: %s / %s", (unsigned long long)check.address, check.first,
+			 check.second);
+	symbolizer_free(symbolizer);
+}
+
+static void names_kept_in_a_trace_stand_in_for_a_lost_file(void **state)
+{
+	struct symbolizer_options options = { .cache_folder = "" };
+	struct symbolizer *symbolizer = symbolizer_new(&options), *elsewhere;
+	struct symbolizer_module module = the_program(program), lost = the_program("/lost/p");
+	struct symbol_frames frames;
+	struct error err;
+	uint8_t *packed;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(symbolizer_pack(symbolizer, &module, &site, 1, &packed, &bytes, &err), 0);
+	elsewhere = symbolizer_new(&options);
+	/* in two parts */
+	symbolizer_add_saved(elsewhere, &lost, 2, 0, 2, packed, bytes / 2, &err);
+	symbolizer_add_saved(elsewhere, &lost, 2, 1, 2, packed + bytes / 2, bytes - bytes / 2, &err);
+	assert_int_equal(symbolizer_resolve(elsewhere, &lost, &site, 1, &frames, NULL, &err), 0);
+	assert_int_equal(frames.count, 2);
+	assert_string_equal(frames.frames[0]->function, "inner");
+	assert_int_equal(frames.frames[0]->line, 5);
+	assert_string_equal(frames.frames[1]->function, "outer");
+	free(packed);
+	symbolizer_free(elsewhere);
+	symbolizer_free(symbolizer);
+}
+
 static void answers_are_kept_and_dropped_when_a_file_changes(void **state)
 {
 	char cache[600], path[700];
@@ -461,7 +556,41 @@ static void a_damaged_cache_file_is_not_believed(void **state)
 	expect_inner_in_outer(&found);
 }
 
-int main(void)
+/* `test_symbolizer names PROGRAM` names the addresses on its input, in hex, as
+ * llvm-symbolizer --inlines --no-demangle does: for test/integration. */
+static int print_names(const char *path)
+{
+	struct symbolizer_options options = { .no_demangle = true, .cache_folder = "" };
+	struct symbolizer *symbolizer = symbolizer_new(&options);
+	struct symbolizer_module module = { .path = path };
+	uint64_t *addresses = calloc(100000, sizeof(*addresses));
+	struct symbol_frames *frames = calloc(100000, sizeof(*frames));
+	struct error err = { 0 };
+	size_t count = 0;
+	char line[64];
+
+	while (count < 100000 && fgets(line, sizeof(line), stdin))
+		addresses[count++] = strtoull(line, NULL, 16);
+	if (symbolizer_resolve(symbolizer, &module, addresses, count, frames, NULL, &err)) {
+		error_print(&err, "test_symbolizer");
+		return 2;
+	}
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned k = 0; k < frames[i].count; k++) {
+			const struct symbol_frame *frame = frames[i].frames[k];
+
+			printf("%s\n%s:%u\n", frame->function ? frame->function : "??",
+			       frame->file ? frame->file : "??", frame->line);
+		}
+		puts("");
+	}
+	free(addresses);
+	free(frames);
+	symbolizer_free(symbolizer);
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_inlined_calls_with_their_lines),
@@ -476,10 +605,15 @@ int main(void)
 		cmocka_unit_test(looks_under_the_sysroot_first),
 		cmocka_unit_test(symbols_alone_name_functions_but_honour_their_size),
 		cmocka_unit_test(a_batch_may_hold_an_address_twice_and_in_any_order),
+		cmocka_unit_test(a_hostile_file_costs_its_own_names_only),
+		cmocka_unit_test(both_readers_run_in_one_process_and_agree),
+		cmocka_unit_test(names_kept_in_a_trace_stand_in_for_a_lost_file),
 		cmocka_unit_test(answers_are_kept_and_dropped_when_a_file_changes),
 		cmocka_unit_test(the_cache_learns_more_addresses_of_a_module),
 		cmocka_unit_test(a_damaged_cache_file_is_not_believed),
 	};
 
+	if (argc == 3 && !strcmp(argv[1], "names"))
+		return print_names(argv[2]);
 	return cmocka_run_group_tests(tests, make_program, remove_folder);
 }
