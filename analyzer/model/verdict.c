@@ -21,6 +21,7 @@ const char *const program_verdict_names[] = {
 #define RISE_SHARE 0.05
 #define RISE_CARRIED 0.2 /* of the rise: by how much the mean must rise with it */
 #define OLD_BLOCKS_MIN 8
+#define TABLES_MAX 4
 
 static double highest(const struct curve *curve, unsigned from, unsigned to)
 {
@@ -54,24 +55,59 @@ static double noise_bytes(const struct curve *curve)
 	return sqrt(curve_peak_bytes(curve) * curve->allocated_bytes / curve->samples);
 }
 
-/* The curve's new heights: how long it stood at the end, and the longest time
- * between two of them. A height counts when it is above the last by a hundredth
- * of the peak, so that noise on a plateau is none. */
-static void standing_times(const struct curve *curve, unsigned *at_end, unsigned *longest)
+static double stayed_bytes(const struct curve *curve)
+{
+	double sum = 0;
+	unsigned i;
+
+	for (i = 0; i < BORN_WINDOWS; i++)
+		sum += curve->stayed_bytes[i];
+	return sum;
+}
+
+static double stayed_count(const struct curve *curve)
+{
+	double sum = 0;
+	unsigned i;
+
+	for (i = 0; i < BORN_WINDOWS; i++)
+		sum += curve->stayed_count[i];
+	return sum;
+}
+
+/* How the curve came to its heights. A height counts when it is above the last
+ * by a hundredth of the peak, so that noise on a plateau is none. */
+struct climb {
+	unsigned standing;       /* buckets since the last new height */
+	unsigned longest;        /* between two of them */
+	bool is_table;           /* by steps of a half and more, far apart: an array that is
+				  * reallocated ever larger, which stands longer each time */
+};
+
+static void climb_look(const struct curve *curve, struct climb *climb)
 {
 	double least = curve_peak_bytes(curve) / 100 + 2 * noise_bytes(curve), height = 0;
-	unsigned last = 0, i;
+	unsigned last = 0, steps = 0, i;
 
-	*longest = 0;
+	*climb = (struct climb){ .is_table = true };
 	for (i = 0; i < CURVE_BUCKETS; i++) {
+		unsigned stood = i - last;
+
 		if (curve->live[i] <= height + least)
 			continue;
-		if (height > 0 && i - last > *longest)
-			*longest = i - last;
+		if (height > 0 && stood > climb->longest)
+			climb->longest = stood;
+		/* The first steps follow each other too fast to tell anything. */
+		if (height > 0 && i >= CURVE_BUCKETS / 4) {
+			steps++;
+			climb->is_table &= stood >= CURVE_BUCKETS / 12 &&
+					   curve->live[i] >= 1.4 * height;
+		}
 		height = curve->live[i];
 		last = i;
 	}
-	*at_end = CURVE_BUCKETS - 1 - last;
+	climb->standing = CURVE_BUCKETS - 1 - last;
+	climb->is_table &= steps >= 1 && stayed_count(curve) <= TABLES_MAX;
 }
 
 static double mean(const struct curve *curve, unsigned from, unsigned to)
@@ -94,31 +130,29 @@ static bool is_carried(const struct curve *curve)
 	return risen >= RISE_CARRIED * curve_rise_bytes(curve) && risen > 2 * noise_bytes(curve);
 }
 
+/* What rises to the end is there at the end. */
+static bool is_left(const struct curve *curve)
+{
+	return stayed_bytes(curve) >= curve_rise_bytes(curve) / 2;
+}
+
 bool curve_rises(const struct curve *curve)
 {
-	unsigned at_end, longest;
+	struct climb climb;
 
 	if (curve_rise_bytes(curve) <=
 		    RISE_SHARE * curve_peak_bytes(curve) + 3 * noise_bytes(curve) ||
-	    !is_carried(curve))
+	    !is_carried(curve) || !is_left(curve))
 		return false;
-	standing_times(curve, &at_end, &longest);
-	if (at_end >= CURVE_BUCKETS / 4)
+	climb_look(curve, &climb);
+	if (climb.is_table)
+		return true;
+	if (climb.standing >= CURVE_BUCKETS / 5)
 		return false;
-	return at_end < CURVE_BUCKETS / 10 || at_end < 2 * longest;
+	return climb.standing < CURVE_BUCKETS / 10 || climb.standing < 2 * climb.longest;
 }
 
 /* ---- sites ----------------------------------------------------------------------- */
-
-static double stayed_bytes(const struct curve *curve)
-{
-	double sum = 0;
-	unsigned i;
-
-	for (i = 0; i < BORN_WINDOWS; i++)
-		sum += curve->stayed_bytes[i];
-	return sum;
-}
 
 /* Of the blocks that stayed, those that are old: born before the last quarter. */
 static double old_bytes(const struct curve *curve)

@@ -49,9 +49,11 @@ enum program_verdict {
 extern const char *const program_verdict_names[]; /* "unknown", "retention", ... */
 
 /* Do live bytes still rise in the last third? They do when their highest value
- * there is above everything before by 5 % of it, unless they have stood still at
- * the end for a quarter of the run, or for a tenth of it and twice as long as ever
- * between two rises (a table that doubles stands longer each time). */
+ * there is above everything before by 5 % of it, the mean of the last third above
+ * that of the middle one by a fifth of this, and half of it is there at the end;
+ * unless they have stood still at the end for a fifth of the run, or for a tenth
+ * of it and twice as long as ever between two rises. A table that is reallocated by
+ * a half and more each time may stand as long as it likes. */
 bool curve_rises(const struct curve *curve);
 
 /* How much the highest value of the last third is above that of the rest. */

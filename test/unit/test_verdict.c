@@ -111,6 +111,8 @@ static void a_table_that_doubles_is_growing_until_it_stands_long(void **state)
 		doubling.live[i] = exp2(floor(log2(t / 0.82 * 64 + 0.01)));
 		settled.live[i] = exp2(floor(log2(fmin(t, 0.3) / 0.3 * 64 + 0.01)));
 	}
+	doubling.stayed_bytes[BORN_LATE] = 64;
+	doubling.stayed_count[BORN_LATE] = 1;
 	doubling.allocated_bytes = settled.allocated_bytes = 128;
 	doubling.allocated_count = settled.allocated_count = 8;
 	assert_int_equal(verdict_of_site(&doubling), VERDICT_GROWING);
@@ -132,6 +134,20 @@ static void a_cache_that_is_full_is_a_plateau_whatever_it_replaces(void **state)
 	assert_int_equal(verdict_of_site(&replaced), VERDICT_PLATEAU);
 	assert_int_equal(verdict_of_site(&lost_early), VERDICT_PLATEAU);
 	assert_int_equal(verdict_of_site(&two_steps), VERDICT_PLATEAU);
+}
+
+static void short_spikes_that_happen_to_be_higher_late_are_no_growth(void **state)
+{
+	struct curve curve = { 0 };
+	unsigned i;
+
+	(void)state;
+	EACH(t, 3000)
+		block(&curve, t, t + 0.001);
+	for (i = 0; i < CURVE_BUCKETS; i += 3)
+		curve.live[i] = i > 90 ? 1300 : 1000;
+	assert_false(curve_rises(&curve));
+	assert_int_equal(verdict_of_site(&curve), VERDICT_CHURN);
 }
 
 static void a_sawtooth_is_a_plateau_wherever_the_run_ends(void **state)
@@ -200,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_rise_whose_old_blocks_are_freed_too_is_growing),
 		cmocka_unit_test(a_table_that_doubles_is_growing_until_it_stands_long),
 		cmocka_unit_test(a_cache_that_is_full_is_a_plateau_whatever_it_replaces),
+		cmocka_unit_test(short_spikes_that_happen_to_be_higher_late_are_no_growth),
 		cmocka_unit_test(a_sawtooth_is_a_plateau_wherever_the_run_ends),
 		cmocka_unit_test(short_lives_and_many_of_them_are_churn),
 		cmocka_unit_test(too_few_samples_are_not_judged),
