@@ -197,6 +197,8 @@ static void find_stop(struct page_facts *facts)
 static void pass_time(struct page_facts *facts, uint64_t time_ns)
 {
 	while (time_ns >= facts->stop_ns) {
+		pass_moments(facts, facts->shift_ns + facts->stop_ns);
+		pass_bins(facts, facts->shift_ns + facts->stop_ns);
 		forget_live(facts);
 		facts->known_from_ns = facts->stop_ns;
 		find_stop(facts);
