@@ -89,8 +89,8 @@ static uint64_t frame_hash(const struct profile_frame *frame)
 static bool frame_matches(const struct profile_frame *frame, const struct pattern *pattern)
 {
 	return pattern->count &&
-	       (pattern_matches(pattern, frame->function) || pattern_matches(pattern, frame->file) ||
-		pattern_matches(pattern, frame->module));
+	       (pattern_matches(pattern, frame->function) ||
+		pattern_matches(pattern, frame->file) || pattern_matches(pattern, frame->module));
 }
 
 static bool frame_is_hidden(const struct names *names, const struct profile_frame *frame)

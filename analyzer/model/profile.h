@@ -36,7 +36,7 @@ struct profile_cell;
 struct profile_site {
 	enum tally_kind kind;
 	struct profile_frame where;  /* function, file, line, module, module_offset */
-	const char *label;           /* by thread, scope, size, process, module: its name; else NULL */
+	const char *label;           /* by thread, scope, size, process, module: its name */
 	struct tally tally;
 	struct profile_stack *stacks;/* largest first */
 	size_t stack_count;

@@ -21,7 +21,8 @@ struct pattern {
 };
 
 enum query_by {
-	BY_SITE, BY_FUNCTION, BY_LINE, BY_STACK, BY_MODULE, BY_THREAD, BY_SCOPE, BY_SIZE, BY_PROCESS,
+	BY_SITE, BY_FUNCTION, BY_LINE, BY_STACK, BY_MODULE, BY_THREAD, BY_SCOPE, BY_SIZE,
+	BY_PROCESS,
 };
 extern const char *const query_by_names[]; /* NULL-terminated, in the order of enum query_by */
 

@@ -9,8 +9,8 @@
  * peak; a cell that was not changed since still has it:
  *
  *	                     epoch 7 (peak)         now, epoch still 7
- *	cell A   live 100 ──────┼── free 40 ──►  live 60   saved 100   epoch 7
- *	cell B   live  30 ──────┼─────────────►  live 30   (saved 5)   epoch 3
+ *	cell A   live 100 ------|-- free 40 -->  live 60   saved 100   epoch 7
+ *	cell B   live  30 ------|------------->  live 30   (saved 5)   epoch 3
  *	at the peak: A had saved (its epoch is current), B has live (it is not).
  */
 #include "model/tallies.h"
@@ -260,8 +260,8 @@ static inline void take_death(struct tallies *tallies, struct side *side,
 		side->whole_bytes_variance -= n.bytes_variance;
 	}
 	if (tallies->filter && !event_filter_passes(tallies->filter, e)) {
-		if (side == &tallies->sides[TALLY_HEAP] &&
-		    e->birth_ns < tallies->filter->from_ns && e->time_ns >= tallies->filter->from_ns)
+		if (side == &tallies->sides[TALLY_HEAP] && e->birth_ns < tallies->filter->from_ns &&
+		    e->time_ns >= tallies->filter->from_ns)
 			number_add(&tallies->inherited, &n);
 		return;
 	}

@@ -18,7 +18,7 @@ struct tallies;
 
 struct tallies_cell {
 	uint32_t stack;
-	uint32_t dimension;        /* thread index, scope index, or size class (log2 of size, 0 for 0) */
+	uint32_t dimension;        /* index of thread or scope; bits of the size, 0 for 0 */
 	enum tally_kind kind;
 	struct tally tally;
 };

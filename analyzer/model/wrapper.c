@@ -80,7 +80,8 @@ static const struct wrapper_row python[] = {
 
 static const struct wrapper_row cxx[] = {
 	PREFIX("operator new"), PREFIX("operator delete"), PREFIX("std::"), PREFIX("__gnu_cxx::"),
-	PREFIX("__cxxabiv1::"), WHOLE("__cxa_allocate_exception"), PREFIX("boost::container::"), END,
+	PREFIX("__cxxabiv1::"), WHOLE("__cxa_allocate_exception"), PREFIX("boost::container::"),
+	END,
 };
 
 static const struct wrapper_row rust[] = {

@@ -67,8 +67,8 @@ static void flush(struct trace_writer *writer)
 	writer->failed |= writer->room &&
 			  fwrite(writer->records, writer->room, 1, writer->file) != 1;
 	writer->failed |=
-		fwrite(zeros, TRACE_UNIT_BYTES - sizeof(piece) - writer->room, 1, writer->file) != 1 &&
-		writer->room < TRACE_RECORDS_MAX;
+	    fwrite(zeros, TRACE_UNIT_BYTES - sizeof(piece) - writer->room, 1, writer->file) != 1 &&
+	    writer->room < TRACE_RECORDS_MAX;
 	writer->room = 0;
 	writer->sequence++;
 	writer->kind = TRACE_PIECE_EVENTS;

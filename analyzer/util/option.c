@@ -137,7 +137,8 @@ static int take_with_argument(struct option_walk *walk, const struct option *opt
 	}
 	if (!attached && option->argument[0] != '[') {
 		if (walk->at >= walk->argc)
-			return misuse(err, "--%s needs a value: %s", option->name, option->argument);
+			return misuse(err, "--%s needs a value: %s", option->name,
+				      option->argument);
 		attached = walk->argv[walk->at++];
 	}
 	return option_take(option, attached, err);

@@ -38,6 +38,12 @@ static unsigned filled(double value, double top, unsigned dots)
 	return value > 0 && !count ? 1 : count > dots ? dots : count;
 }
 
+/* Dots of one of the two columns that a character has. */
+static unsigned column_dots(const struct chart *chart, size_t column, double top)
+{
+	return filled(dot_value(chart, column, 2 * chart->columns), top, chart->rows * 4);
+}
+
 static void put_braille(FILE *out, unsigned bits)
 {
 	unsigned code = 0x2800 + bits;
@@ -69,7 +75,6 @@ static void print_cell(FILE *out, unsigned left, unsigned right, unsigned base)
 void chart_print(FILE *out, const struct chart *chart)
 {
 	double top = highest(chart);
-	unsigned dots = chart->rows * 4;
 	char text[UNITS_BYTES];
 
 	fprintf(out, "%s\n", chart->title);
@@ -82,9 +87,8 @@ void chart_print(FILE *out, const struct chart *chart)
 		fprintf(out, "%*s %s", CHART_MARGIN - 2, text, text_is_utf8() ? "▕" : "|");
 		fputs(chart->escape, out);
 		for (unsigned c = 0; c < chart->columns; c++)
-			print_cell(out, filled(dot_value(chart, 2 * c, 2 * chart->columns), top, dots),
-				   filled(dot_value(chart, 2 * c + 1, 2 * chart->columns), top, dots),
-				   row * 4);
+			print_cell(out, column_dots(chart, 2 * c, top),
+				   column_dots(chart, 2 * c + 1, top), row * 4);
 		fprintf(out, "%s\n", *chart->escape ? "\033[0m" : "");
 	}
 }

@@ -233,7 +233,8 @@ static void warn_incomplete(const struct view_request *request, const struct tra
 		if (trace->losses[i].cause != TRACE_LOSS_STOPPED)
 			lost += trace->losses[i].events;
 	if (trace->info.running)
-		words = memory_format("%s: still running; this is the state up to now.", trace->path);
+		words =
+		    memory_format("%s: still running; this is the state up to now.", trace->path);
 	else if (lost)
 		words = memory_format("%s: %" PRIu64 " events were lost: the figures are too low.",
 				      trace->path, lost);

@@ -104,8 +104,9 @@ static void print_csv(const struct diff_view *view)
 {
 	FILE *out = view->request->out;
 
-	fputs("status,kind,site,function,file,line,module,baseline_bytes,baseline_count,later_bytes,"
-	      "later_count,delta_bytes,delta_count,delta_bytes_error,significant\n", out);
+	fputs("status,kind,site,function,file,line,module,baseline_bytes,baseline_count,"
+	      "later_bytes,later_count,delta_bytes,delta_count,delta_bytes_error,significant\n",
+	      out);
 	for (size_t i = 0; i < view->diff->count; i++) {
 		const struct diff_row *row = &view->diff->rows[i];
 		const struct profile_site *site = site_of(row);
@@ -233,7 +234,8 @@ static void print_rows(struct table *table, const struct diff_view *view, enum t
 			rows_add(&rest, row);
 	}
 	if (rest.count) {
-		value_cells(table, view->request, &rest.before, &rest.after, &rest.delta, TABLE_DIM);
+		value_cells(table, view->request, &rest.before, &rest.after, &rest.delta,
+			    TABLE_DIM);
 		table_cell(table, TABLE_DIM, "%s", "");
 		table_cell(table, TABLE_DIM, "%zu more changed (-n 0 shows all)", rest.count);
 	}
@@ -244,7 +246,8 @@ static void print_rows(struct table *table, const struct diff_view *view, enum t
 		table_cell(table, TABLE_DIM, "%zu that may be noise", noise.count);
 	}
 	if (same.count) {
-		value_cells(table, view->request, &same.before, &same.after, &same.delta, TABLE_DIM);
+		value_cells(table, view->request, &same.before, &same.after, &same.delta,
+			    TABLE_DIM);
 		table_cell(table, TABLE_DIM, "same");
 		table_cell(table, TABLE_DIM, "%zu unchanged", same.count);
 	}

@@ -336,7 +336,8 @@ static void add_facts(struct pprof *pprof)
 	add_number(&pprof->all, PROFILE_PERIOD, info->rate_bytes);
 	add_number(&pprof->all, PROFILE_TIME_NS, info->start_unix_ns);
 	add_number(&pprof->all, PROFILE_DURATION_NS, info->duration_ns);
-	add_number(&pprof->all, PROFILE_DEFAULT_TYPE, string_id(pprof, default_type(profile->query)));
+	add_number(&pprof->all, PROFILE_DEFAULT_TYPE,
+		   string_id(pprof, default_type(profile->query)));
 	if (!profile->exact)
 		add_number(&pprof->all, PROFILE_COMMENT,
 			   string_id(pprof, "sampled: values are estimates, already scaled"));

@@ -202,8 +202,10 @@ static void csv_blocks(const struct multi *multi, struct profile *profile,
 		const struct profile_frame *where = profile_call_site(profile, 0, e->stack);
 
 		csv_text(out, trace->path, true);
-		fprintf(out, ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64, e->address, e->size, e->time_ns);
-		csv_double(out, e->thread < trace->thread_count ? trace->threads[e->thread].tid : 0);
+		fprintf(out, ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64, e->address, e->size,
+			e->time_ns);
+		csv_double(out,
+			   e->thread < trace->thread_count ? trace->threads[e->thread].tid : 0);
 		csv_text(out, where->function, false);
 		csv_text(out, where->file, false);
 		csv_double(out, where->line);
@@ -256,8 +258,8 @@ static void text_life(const struct multi *multi, struct profile *profile,
 	char born[UNITS_BYTES], freed[UNITS_BYTES];
 	char *thread = thread_words(trace, e->thread);
 
-	fprintf(out, "  0x%" PRIx64 ", %" PRIu64 " bytes, allocated at %s by thread %s\n", e->address,
-		e->size, units_duration(born, e->time_ns), thread);
+	fprintf(out, "  0x%" PRIx64 ", %" PRIu64 " bytes, allocated at %s by thread %s\n",
+		e->address, e->size, units_duration(born, e->time_ns), thread);
 	free(thread);
 	text_frames(out, profile, e->stack);
 	if (life->freed_ns == UINT64_MAX) {
@@ -265,7 +267,8 @@ static void text_life(const struct multi *multi, struct profile *profile,
 		return;
 	}
 	thread = thread_words(trace, life->freed_by);
-	fprintf(out, "    freed at %s by thread %s\n", units_duration(freed, life->freed_ns), thread);
+	fprintf(out, "    freed at %s by thread %s\n", units_duration(freed, life->freed_ns),
+		thread);
 	free(thread);
 	if (life->free_stack)
 		text_frames(out, profile, life->free_stack);

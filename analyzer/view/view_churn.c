@@ -196,13 +196,16 @@ static void cells(struct table *out, const struct view_request *request,
 	table_cell(out, style, "%s", units_number(text, &sums->short_lived, true, request->raw));
 	table_cell(out, style, "%s",
 		   units_percent(text, sums->short_lived.count, table->total.calls.count));
-	table_cell(out, style, "%s", units_count(text, (double)(uint64_t)(rate + 0.5), request->raw));
+	table_cell(out, style, "%s",
+		   units_count(text, (double)(uint64_t)(rate + 0.5), request->raw));
 	table_cell(out, style, "%s", units_number(text, &sums->temporary, true, request->raw));
 	table_cell(out, style, "%s", units_number(text, &sums->reallocated, true, request->raw));
 	table_cell(out, style, "%s", units_number(text, &sums->calls, true, request->raw));
 	table_cell(out, style, "%s",
-		   units_bytes(text, sums->calls.count > 0 ?
-				       (double)(uint64_t)(sums->calls.bytes / sums->calls.count + 0.5) : 0,
+		   units_bytes(text,
+			       sums->calls.count > 0
+				   ? (double)(uint64_t)(sums->calls.bytes / sums->calls.count + 0.5)
+				   : 0,
 			       request->raw));
 }
 
@@ -245,8 +248,9 @@ static void print_text(const struct view_request *request, const struct trace_se
 	table_cell(out, TABLE_BOLD, "total of %zu sites", table->count);
 	table_print(out, request->out, request->width, request->color);
 	table_free(out);
-	fprintf(request->out, "\nshort-lived: freed in less than %s, or temporary: freed by the same "
-			      "thread before its\nnext allocation. mean: bytes of a call.\n",
+	fprintf(request->out,
+		"\nshort-lived: freed in less than %s, or temporary: freed by the same "
+		"thread before its\nnext allocation. mean: bytes of a call.\n",
 		units_duration(text, table->age_ns));
 }
 

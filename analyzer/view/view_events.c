@@ -67,7 +67,7 @@ static void add_threads(struct happenings *list, const struct trace *trace)
 		const struct trace_thread *thread = &trace->threads[i];
 		char *made = thread_words(thread);
 
-		add(list, (struct happening){ thread->first_ns, "thread", made, NULL, made, false });
+		add(list, (struct happening){thread->first_ns, "thread", made, NULL, made, false});
 		if (!thread->last_ns || thread->last_ns == UINT64_MAX)
 			continue;
 		made = thread_words(thread);

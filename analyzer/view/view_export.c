@@ -10,20 +10,20 @@
 static const char *format_name;
 
 static const struct export_format formats[] = {
-	{ "folded", "one line a stack: flamegraph.pl, speedscope", 0, export_folded },
-	{ "folded-diff", "two numbers a stack, of two traces: difffolded.pl", EXPORT_EVENTS,
-	  export_folded_diff },
-	{ "pprof", "profile.proto: go tool pprof, Pyroscope, Perfetto",
-	  EXPORT_BINARY | EXPORT_LABELS, export_pprof },
-	{ "speedscope", "speedscope's JSON", 0, export_speedscope },
-	{ "heaptrack", "heaptrack's text: heaptrack_print, heaptrack_gui", EXPORT_EVENTS,
-	  export_heaptrack },
-	{ "massif", "valgrind's massif: ms_print, massif-visualizer", EXPORT_EVENTS, export_massif },
-	{ "callgrind", "callgrind_annotate, kcachegrind", 0, export_callgrind },
-	{ "ndjson", "a JSON object a line: DuckDB, jq", 0, export_ndjson },
-	{ "csv", "a row a stack", 0, export_csv },
-	{ "sqlite", "tables of a SQLite file", EXPORT_BINARY, export_sqlite },
-	{ 0 },
+    {"folded", "one line a stack: flamegraph.pl, speedscope", 0, export_folded},
+    {"folded-diff", "two numbers a stack, of two traces: difffolded.pl", EXPORT_EVENTS,
+     export_folded_diff},
+    {"pprof", "profile.proto: go tool pprof, Pyroscope, Perfetto", EXPORT_BINARY | EXPORT_LABELS,
+     export_pprof},
+    {"speedscope", "speedscope's JSON", 0, export_speedscope},
+    {"heaptrack", "heaptrack's text: heaptrack_print, heaptrack_gui", EXPORT_EVENTS,
+     export_heaptrack},
+    {"massif", "valgrind's massif: ms_print, massif-visualizer", EXPORT_EVENTS, export_massif},
+    {"callgrind", "callgrind_annotate, kcachegrind", 0, export_callgrind},
+    {"ndjson", "a JSON object a line: DuckDB, jq", 0, export_ndjson},
+    {"csv", "a row a stack", 0, export_csv},
+    {"sqlite", "tables of a SQLite file", EXPORT_BINARY, export_sqlite},
+    {0},
 };
 
 const struct option view_export_options[] = {

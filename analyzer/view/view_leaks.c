@@ -26,13 +26,17 @@ const struct option view_leaks_options[] = {
 };
 
 static const struct sites_column by_bytes[] = {
-	{ METRIC_LIVE, false, false, "not freed" },      { METRIC_LIVE, false, true, "share" },
-	{ METRIC_LIVE, true, false, "blocks" },          { METRIC_ALLOCATED, true, false, "of calls" },
+    {METRIC_LIVE, false, false, "not freed"},
+    {METRIC_LIVE, false, true, "share"},
+    {METRIC_LIVE, true, false, "blocks"},
+    {METRIC_ALLOCATED, true, false, "of calls"},
 };
 
 static const struct sites_column by_count[] = {
-	{ METRIC_LIVE, true, false, "blocks" },          { METRIC_LIVE, true, true, "share" },
-	{ METRIC_LIVE, false, false, "not freed" },      { METRIC_ALLOCATED, true, false, "of calls" },
+    {METRIC_LIVE, true, false, "blocks"},
+    {METRIC_LIVE, true, true, "share"},
+    {METRIC_LIVE, false, false, "not freed"},
+    {METRIC_ALLOCATED, true, false, "of calls"},
 };
 
 struct suppressed {
@@ -50,7 +54,8 @@ static int suppressions_make(struct suppressed *suppressed, struct error *err)
 		return error_set(err, ERROR_MEMORY, NULL, ERROR_NO_OFFSET, "out of memory");
 	if (!keep_all)
 		status = suppressions_parse(suppressed->list, LEAK_SUPPRESSIONS_NAME,
-					    leak_suppressions_default, strlen(leak_suppressions_default), err);
+					    leak_suppressions_default,
+					    strlen(leak_suppressions_default), err);
 	for (size_t i = 0; !status && i < suppression_files.count; i++)
 		status = suppressions_load(suppressed->list, suppression_files.items[i], err);
 	return status;

@@ -135,7 +135,8 @@ static void print_figures(const struct view_request *request, const struct profi
 		fprintf(out, "  mapped itself     %s (mmap, brk; not part of the heap)\n",
 			units_number(text, &profile->mapped.of[METRIC_PEAK], false, raw));
 	if (profile->inherited.count)
-		fprintf(out, "  inherited         %s blocks freed that are older than the recording\n",
+		fprintf(out,
+			"  inherited         %s blocks freed that are older than the recording\n",
 			units_number(text, &profile->inherited, true, raw));
 	if (profile->unknown.count)
 		fprintf(out, "  unknown           %s live when recording was stopped\n",
@@ -161,13 +162,14 @@ static void say_retention(const struct view_request *request, const struct judge
 	double rise = curve_rise_bytes(&judgement->leaking);
 	char a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES];
 
-	fprintf(request->out,
-		"Retention: live bytes rise to the end, and what they rise by is hardly ever freed.\n"
-		"%zu leak suspect%s reached %s (%s of the peak), %s of it in the last third.\n",
-		judgement->leaking_count, judgement->leaking_count == 1 ? "" : "s",
-		units_bytes(a, live, request->raw),
-		units_percent(b, live, curve_peak_bytes(&judgement->heap)),
-		units_bytes(c, rise, request->raw));
+	fprintf(
+	    request->out,
+	    "Retention: live bytes rise to the end, and what they rise by is hardly ever freed.\n"
+	    "%zu leak suspect%s reached %s (%s of the peak), %s of it in the last third.\n",
+	    judgement->leaking_count, judgement->leaking_count == 1 ? "" : "s",
+	    units_bytes(a, live, request->raw),
+	    units_percent(b, live, curve_peak_bytes(&judgement->heap)),
+	    units_bytes(c, rise, request->raw));
 }
 
 static void say_growth(const struct view_request *request, const struct judgement *judgement)
@@ -382,8 +384,8 @@ static void print_next(const struct view_request *request, const struct trace_se
 			int length = (int)text_columns(command);
 
 			if (pass)
-				fprintf(request->out, "  %s%*s  # %s\n", command, width - length, "",
-					step->words);
+				fprintf(request->out, "  %s%*s  # %s\n", command, width - length,
+					"", step->words);
 			else if (length > width)
 				width = length;
 			free(command);

@@ -127,7 +127,8 @@ static void cells(struct table *table, const struct multi *multi, const struct t
 	table_cell(table, style, "%s", units_number(text, &sums->live, by_count, raw));
 	table_cell(table, style, "%s", units_number(text, &sums->freed_own, by_count, raw));
 	table_cell(table, style, "%s", units_number(text, &sums->freed_others, by_count, raw));
-	table_cell(table, style, "%s", units_percent(text, sums->temporary.count, sums->made.count));
+	table_cell(table, style, "%s",
+		   units_percent(text, sums->temporary.count, sums->made.count));
 }
 
 static void sums_add(struct thread_sums *to, const struct thread_sums *sums)

@@ -6,15 +6,15 @@
 #include "view/sites_table.h"
 
 static const struct sites_column by_bytes[] = {
-	{ METRIC_ALLOCATED, false, false, "allocated" }, { METRIC_ALLOCATED, false, true, "share" },
-	{ METRIC_ALLOCATED, true, false, "calls" },      { METRIC_LIVE, false, false, "live" },
-	{ METRIC_PEAK, false, false, "at peak" },        { METRIC_TEMPORARY, true, false, "temporary" },
+    {METRIC_ALLOCATED, false, false, "allocated"}, {METRIC_ALLOCATED, false, true, "share"},
+    {METRIC_ALLOCATED, true, false, "calls"},      {METRIC_LIVE, false, false, "live"},
+    {METRIC_PEAK, false, false, "at peak"},        {METRIC_TEMPORARY, true, false, "temporary"},
 };
 
 static const struct sites_column by_calls[] = {
-	{ METRIC_ALLOCATED, true, false, "calls" },     { METRIC_ALLOCATED, true, true, "share" },
-	{ METRIC_TEMPORARY, true, false, "temporary" }, { METRIC_LIVE, true, false, "live" },
-	{ METRIC_PEAK, true, false, "at peak" },        { METRIC_ALLOCATED, false, false, "allocated" },
+    {METRIC_ALLOCATED, true, false, "calls"},     {METRIC_ALLOCATED, true, true, "share"},
+    {METRIC_TEMPORARY, true, false, "temporary"}, {METRIC_LIVE, true, false, "live"},
+    {METRIC_PEAK, true, false, "at peak"},        {METRIC_ALLOCATED, false, false, "allocated"},
 };
 
 static const struct sites_column mapped_columns[] = {

@@ -137,8 +137,8 @@ static void print_text(struct walk *walk, const struct trace_set *set, struct pr
 		{ title, TABLE_RIGHT, false }, { "share", TABLE_RIGHT, false },
 		{ "own", TABLE_RIGHT, false }, { "call tree", TABLE_LEFT, true },
 	};
-	const struct table_column callers[] = { columns[0], columns[1],
-						{ "call site, and who calls it", TABLE_LEFT, true } };
+	const struct table_column callers[] = {
+	    columns[0], columns[1], {"call site, and who calls it", TABLE_LEFT, true}};
 
 	snprintf(title, sizeof(title), "%s%s", metric_names[request->query.sort],
 		 request->query.by_count ? " blocks" : "");
@@ -254,8 +254,9 @@ static int show(struct view_request *request, struct trace_set *set, const char 
 	if (request->format == FORMAT_JSON) {
 		print_json(&walk, set, profile, schema);
 	} else if (request->format == FORMAT_CSV) {
-		fputs("depth,function,file,line,module,total_count,total_bytes,own_count,own_bytes\n",
-		      request->out);
+		fputs(
+		    "depth,function,file,line,module,total_count,total_bytes,own_count,own_bytes\n",
+		    request->out);
 		csv_children(&walk, &tree.nodes[0]);
 	} else {
 		print_text(&walk, set, profile);

@@ -71,7 +71,8 @@ static char path[256];
 
 static void trace_path(void)
 {
-	snprintf(path, sizeof(path), "%s/tallies.trace", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	snprintf(path, sizeof(path), "%s/tallies.trace",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 }
 
 static void choose_stack(struct trace_builder *b, unsigned stack)

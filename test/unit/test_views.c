@@ -253,8 +253,9 @@ static void json_strings_are_utf8_whatever_went_in(void **state)
 	json_double(&json, "w", 1e15);
 	json_object_end(&json);
 	fclose(out);
-	assert_string_equal(text, "{\"k\": \"a\\\"\\\\\\n\\u0001\xef\xbf\xbdä\xef\xbf\xbd\xef\xbf\xbd"
-				  "\xef\xbf\xbdz\", \"n\": null, \"w\": 1000000000000000}");
+	assert_string_equal(text,
+			    "{\"k\": \"a\\\"\\\\\\n\\u0001\xef\xbf\xbdä\xef\xbf\xbd\xef\xbf\xbd"
+			    "\xef\xbf\xbdz\", \"n\": null, \"w\": 1000000000000000}");
 	free(text);
 }
 

@@ -40,7 +40,8 @@ static void the_standard_library_is_told_by_the_functions_own_name(void **state)
 	assert_true(passes("__gnu_cxx::new_allocator<Node>::allocate(unsigned long, void const*)",
 			   NULL));
 	/* A return type or an argument of std:: does not make it std's. */
-	assert_false(passes("std::vector<int, std::allocator<int> > load<int>(char const*)", "a.cc"));
+	assert_false(
+	    passes("std::vector<int, std::allocator<int> > load<int>(char const*)", "a.cc"));
 	assert_false(passes("Cache::put(std::string const&)", "a.cc"));
 	assert_false(passes("(anonymous namespace)::make(std::string)", "a.cc"));
 	assert_false(passes("Pool::operator()(int) const", "a.cc"));
