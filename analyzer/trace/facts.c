@@ -126,21 +126,41 @@ uint32_t reader_next_thread(const struct reader *reader, uint32_t thread, uint32
 	return thread;
 }
 
-/* Modules are sorted by the time they came. */
+/* Modules that begin at or below @address. */
+static size_t modules_below(const struct reader *reader, uint64_t address)
+{
+	const struct trace *trace = &reader->trace;
+	size_t low = 0, high = trace->module_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (trace->modules[reader->module_order[middle]].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Looks from the nearest beginning downwards. A program has few modules at one
+ * place at a time; a trace that says otherwise is not looked through for ever. */
 int32_t reader_module_at(const struct reader *reader, uint64_t address, uint64_t time_ns)
 {
 	const struct trace *trace = &reader->trace;
+	size_t at = modules_below(reader, address), steps = 0;
 	int32_t best = -1;
 
-	for (size_t i = trace->module_count; i-- > 0;) {
-		const struct trace_module *module = &trace->modules[i];
+	for (; at-- > 0 && reader->module_reach[at] > address && steps < 4096; steps++) {
+		int32_t number = (int32_t)reader->module_order[at];
+		const struct trace_module *module = &trace->modules[number];
 
-		if (address < module->start || address >= module->end)
+		if (address >= module->end)
 			continue;
 		if (module->first_ns <= time_ns && time_ns <= module->gone_ns)
-			return (int32_t)i;
+			return number;
 		if (best < 0)
-			best = (int32_t)i;
+			best = number;
 	}
 	return best;
 }

@@ -61,6 +61,8 @@ struct reader {
 	bool has_start, has_end, is_missing_pieces, was_sampled;
 	struct thread_link *links; /* by thread */
 	uint64_t *pc_times;    /* by pc: of its record */
+	uint32_t *module_order; /* modules by beginning, then by time */
+	uint64_t *module_reach; /* by the same order: the farthest end up to here */
 	struct module_gone *gone;
 	size_t gone_count;
 	uint64_t *lane_events; /* by row of pieces.lanes */

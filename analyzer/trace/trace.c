@@ -207,6 +207,36 @@ static void end_modules(struct reader *reader)
 	hash_map_release(&newest);
 }
 
+static int compare_starts(const void *left, const void *right, void *context)
+{
+	const struct trace *trace = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = compare(trace->modules[a].start, trace->modules[b].start);
+
+	return order ? order : compare(a, b);
+}
+
+/* So that reader_module_at finds the module of an address quickly. */
+static void order_modules(struct reader *reader)
+{
+	struct trace *trace = &reader->trace;
+	uint64_t reach = 0;
+
+	reader->module_order = memory_zeroed(trace->module_count, sizeof(*reader->module_order));
+	reader->module_reach = memory_zeroed(trace->module_count, sizeof(*reader->module_reach));
+	for (size_t i = 0; i < trace->module_count; i++)
+		reader->module_order[i] = (uint32_t)i;
+	if (trace->module_count)
+		qsort_r(reader->module_order, trace->module_count, sizeof(*reader->module_order),
+			compare_starts, trace);
+	for (size_t i = 0; i < trace->module_count; i++) {
+		uint64_t end = trace->modules[reader->module_order[i]].end;
+
+		reach = end > reach ? end : reach;
+		reader->module_reach[i] = reach;
+	}
+}
+
 static void finish_modules(struct reader *reader)
 {
 	struct trace *trace = &reader->trace;
@@ -224,6 +254,7 @@ static void finish_modules(struct reader *reader)
 		if (module->gone_ns != UINT64_MAX)
 			module->gone_ns = to_ns(reader, module->gone_ns);
 	}
+	order_modules(reader);
 }
 
 static void finish_pcs(struct reader *reader)
@@ -395,6 +426,8 @@ void trace_close(struct trace *trace)
 	free(reader->pc_times);
 	free(reader->links);
 	free(reader->gone);
+	free(reader->module_order);
+	free(reader->module_reach);
 	free(reader->lane_events);
 	free(trace->modules);
 	free(trace->names);
