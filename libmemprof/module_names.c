@@ -52,7 +52,7 @@ static struct {
 	uint64_t bytes_read;
 } names;
 
-/* ---- the places ------------------------------------------------------------------- */
+/* ---- the places ---- */
 
 /* Shell's sort: no recursion, no memory, and fast enough for some 10 000. */
 static void sort_places(uintptr_t *list, size_t count)
@@ -97,7 +97,7 @@ static uintptr_t *first_from(uintptr_t *first, uintptr_t *last, uintptr_t addres
 	return first;
 }
 
-/* ---- records ------------------------------------------------------------------------ */
+/* ---- records ---- */
 
 static void close_record(struct work *work)
 {
@@ -151,7 +151,7 @@ static void store_symbol(struct work *work, const ElfW(Sym) *symbol)
 	work->previous = symbol->st_value;
 }
 
-/* ---- symbols ------------------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 /* Is there a place in the function of @symbol? */
 static bool holds_a_place(const struct work *work, const ElfW(Sym) *symbol)
@@ -167,7 +167,7 @@ static bool holds_a_place(const struct work *work, const ElfW(Sym) *symbol)
 	return place < work->last && *place - start < (symbol->st_size ? symbol->st_size : 1);
 }
 
-/* ---- ... in the module's file ----------------------------------------------------------- */
+/* ---- ... in the module's file ---- */
 
 struct file {
 	int descriptor;
@@ -268,7 +268,7 @@ static bool store_from_file(struct work *work)
 	return done;
 }
 
-/* ---- ... in memory ----------------------------------------------------------------------------- */
+/* ---- ... in memory ---- */
 
 /* The loader turns most of these into addresses in place, not all. */
 static uintptr_t address_in(const struct module_found *module, uintptr_t value)
@@ -309,7 +309,7 @@ static void store_from_memory(struct work *work)
 	}
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static void store_module(struct work *work, const struct module_found *module)
 {

@@ -335,7 +335,8 @@ static void say_why(struct module_reader *reader, enum symbolizer_source source)
 		snprintf(words, room, "the file there now is another one (rebuilt or upgraded): "
 				      "give the old one with --sysroot or --debug-dir");
 	else if (files->state == OBJECT_MISSING)
-		snprintf(words, room, "the file is gone: give a copy with --sysroot or --debug-dir");
+		snprintf(words, room, "the file is gone: give a copy with --sysroot or "
+				      "--debug-dir");
 	else if (files->state == OBJECT_UNREADABLE)
 		snprintf(words, room, "the file is no ELF file that can be read");
 	else if (files->debuglink[0])

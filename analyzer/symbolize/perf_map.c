@@ -163,7 +163,8 @@ int perf_map_add_file(struct perf_map *map, uint64_t pid, uint64_t start_unix_ns
 		int fd;
 
 		if (i == 0)
-			snprintf(path, sizeof(path), "/proc/%llu/root/tmp/perf-%llu.map", outer, inner);
+			snprintf(path, sizeof(path), "/proc/%llu/root/tmp/perf-%llu.map", outer,
+				 inner);
 		else
 			snprintf(path, sizeof(path), "/tmp/perf-%llu.map", outer);
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

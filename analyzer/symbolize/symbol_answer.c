@@ -274,7 +274,9 @@ static void fill_slot(struct answer_index *index, struct answer_slot *slot, size
 static bool equal_strings(const struct answer_builder *builder, uint32_t number, const void *thing,
 			  size_t bytes)
 {
-	return !strncmp(builder->strings + number, thing, bytes) && !builder->strings[number + bytes];
+	const char *string = builder->strings + number;
+
+	return !strncmp(string, thing, bytes) && !string[bytes];
 }
 
 static uint32_t append_string(struct answer_builder *builder, const char *string, size_t length)

@@ -89,7 +89,7 @@ struct span {
 		}                                                                                  \
 	} while (0)
 
-/* ---- attributes --------------------------------------------------------------- */
+/* ---- attributes ---- */
 
 static bool get_attribute(Dwarf_Die die, Dwarf_Half name, Dwarf_Attribute *attribute)
 {
@@ -165,7 +165,7 @@ static const char *string_attribute(Dwarf_Debug debug, Dwarf_Die die, Dwarf_Half
 	return string;
 }
 
-/* ---- ranges --------------------------------------------------------------------- */
+/* ---- ranges ---- */
 
 typedef void (*take_range)(void *context, uint64_t low, uint64_t high);
 
@@ -245,7 +245,7 @@ static void die_ranges(Dwarf_Debug debug, Dwarf_Die die, const struct unit *unit
 	take(context, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high);
 }
 
-/* ---- the table of units ------------------------------------------------------------ */
+/* ---- the table of units ---- */
 
 static void add_range(void *context, uint64_t low, uint64_t high)
 {
@@ -339,7 +339,7 @@ static int compare_dies(const void *a, const void *b)
 	return x->die < y->die ? -1 : x->die > y->die;
 }
 
-/* ---- opening ------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static void open_file(struct file *file, const char *path)
 {
@@ -399,7 +399,7 @@ void libdwarf_reader_free(struct libdwarf_reader *reader)
 	free(reader);
 }
 
-/* ---- which addresses a DIE holds --------------------------------------------------------- */
+/* ---- which addresses a DIE holds ---- */
 
 static size_t lower_bound(const struct walk *walk, size_t from, size_t to, uint64_t address)
 {
@@ -460,7 +460,7 @@ static const char *file_name(const struct walk *walk, uint64_t file)
 	return file < walk->file_count ? walk->files[file] : NULL;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------ */
+/* ---- the walk ---- */
 
 static void add_call(struct walk *walk, Dwarf_Die die, uint32_t parent)
 {
@@ -563,7 +563,7 @@ static void walk_children(struct walk *walk, Dwarf_Die parent_die, uint32_t pare
 	} while (ret == DW_DLV_OK);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ---- */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -633,7 +633,7 @@ static void take_lines(struct walk *walk, Dwarf_Die die, uint32_t number, struct
 	/* The rows' file names live on with the context, until dwarf_finish. */
 }
 
-/* ---- one batch ----------------------------------------------------------------------------------- */
+/* ---- one batch ---- */
 
 static void walk_unit(struct walk *walk, uint32_t number, struct span within)
 {

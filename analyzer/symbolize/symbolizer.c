@@ -542,7 +542,8 @@ static int learn_saved(struct symbolizer *symbolizer, struct module *module, uin
 	for (size_t i = 0; i < count; i++)
 		found += add_saved_address(&builder, module, list[i]);
 	if (files)
-		snprintf(words, sizeof(words), "%.200s", module->answers->answer.strings + files->words);
+		snprintf(words, sizeof(words), "%.200s",
+			 module->answers->answer.strings + files->words);
 	block = found ? answer_builder_pack(&builder, SYMBOLIZER_SAVED, "", words, &bytes) : NULL;
 	answer_builder_release(&builder);
 	return block ? add_answer(symbolizer, module, block, bytes, err) : 0;
@@ -653,9 +654,12 @@ static uint32_t best_source(const struct module *module)
 {
 	uint32_t best = SYMBOLIZER_NOTHING;
 
-	for (const struct answered *at = module->answers; at; at = at->next)
-		if (at->answer.header->source > best && at->answer.header->source != SYMBOLIZER_SAVED)
-			best = at->answer.header->source;
+	for (const struct answered *at = module->answers; at; at = at->next) {
+		uint32_t source = at->answer.header->source;
+
+		if (source > best && source != SYMBOLIZER_SAVED)
+			best = source;
+	}
 	return best;
 }
 

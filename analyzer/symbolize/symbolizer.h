@@ -35,12 +35,12 @@ struct symbolizer_module {
 	unsigned build_id_bytes;
 	uint64_t file_bytes, mtime_ns; /* where there is no build-id: 0 = not known */
 	uint64_t bias;
-	uint64_t pid;              /* of the traced process: /proc/PID/root is looked into; 0 = no */
+	uint64_t pid;              /* its process: /proc/PID/root is looked into; 0 = no */
 };
 
 struct symbolizer_options {
 	const char *sysroot;       /* put before module paths; NULL = none */
-	const char *const *debug_dirs; /* NULL-terminated, searched before the usual ones; may be NULL */
+	const char *const *debug_dirs; /* NULL-terminated, searched first; may be NULL */
 	bool no_inlines;
 	bool no_demangle;
 	bool shorten;

@@ -294,7 +294,8 @@ static void take_module_names(struct scan *scan, struct cursor *payload)
 	if (payload->is_broken)
 		return;
 	names.byte_count = cursor_left(payload);
-	names.build_id = (uint8_t *)string_arena_copy(&scan->reader->strings, names.build_id, id_bytes);
+	names.build_id = (uint8_t *)string_arena_copy(&scan->reader->strings, names.build_id,
+						      id_bytes);
 	names.bytes = (uint8_t *)string_arena_copy(&scan->reader->strings, payload->at,
 						   names.byte_count);
 	MEMORY_ROOM(trace->names, trace->names_count);

@@ -103,7 +103,8 @@ static void shortens_as_people_do(void **state)
 	expect_short("std::ostream& operator<< <char>(std::ostream&, char)",
 		     "operator<< <...>");
 	expect_short("bool operator< <int>(int)", "operator< <...>");
-	expect_short("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()");
+	expect_short("main::{lambda(int)#1}::operator()(int) const",
+		     "main::{lambda(int)#1}::operator()");
 	expect_short("Box::operator->() const", "Box::operator->");
 	expect_short("<alloc::vec::Vec<T> as core::ops::Drop>::drop",
 		     "<alloc::vec::Vec<...> as core::ops::Drop>::drop");
