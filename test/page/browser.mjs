@@ -23,6 +23,13 @@ export async function openPage(browser, file, { width = 1280, height = 860, them
 	page.on("console", (m) => page.noise.push(`${m.type()}: ${m.text()}`));
 	page.on("pageerror", (e) => page.noise.push("error: " + e.message));
 	page.on("request", (r) => page.requests.push(r.url()));
+	const session = await context.newCDPSession(page);
+	await session.send("Performance.enable", { timeDomain: "threadTicks" });
+	/* Processor time of the page's main thread so far, in ms: what other programs do does not count. */
+	page.spent = async () => {
+		const { metrics } = await session.send("Performance.getMetrics");
+		return 1000 * metrics.find((m) => m.name === "TaskDuration").value;
+	};
 	await page.goto("file://" + file + hash);
 	await page.waitForSelector("html[data-ready]", { timeout: 30000 });
 	return page;
