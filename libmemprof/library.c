@@ -5,16 +5,20 @@
 #include "heap_calls.h"
 #include "log.h"
 #include "next.h"
+#include "process.h"
 #include "sampled_set.h"
 #include "thread_state.h"
 
 /* Before anything can be recorded. The linker sets the pointers. */
-static void warn_of_own_malloc(void)
+static void tell_of_allocators(void)
 {
-	if (next_facts.own_malloc)
-		log_warn("the program has a malloc of its own (%s): what it gives is not "
-			 "seen, only what comes by operator new and mmap",
-			 next_facts.own_malloc_path);
+	process_note_fact("allocator", next_facts.allocator_path);
+	if (!next_facts.own_malloc)
+		return;
+	process_note_fact("own_malloc", next_facts.own_malloc_path);
+	log_warn("the program has a malloc of its own (%s): what it gives is not seen, "
+		 "only what comes by operator new and mmap",
+		 next_facts.own_malloc_path);
 }
 
 __attribute__((constructor(101))) static void library_start(void)
@@ -22,5 +26,5 @@ __attribute__((constructor(101))) static void library_start(void)
 	next_find();
 	sampled_set_start();
 	heap_calls_start();
-	warn_of_own_malloc();
+	tell_of_allocators();
 }

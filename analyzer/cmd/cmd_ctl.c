@@ -5,7 +5,7 @@
  */
 #include "cmd/command.h"
 
-#include "trace/live_process.h"
+#include "trace/smaps.h"
 #include "util/option.h"
 
 #include <errno.h>
@@ -137,8 +137,13 @@ static const char *argument(const struct ctl_request *request, size_t index)
 static int act_snapshot(struct live_process *process, pid_t pid, const struct ctl_request *request,
 			struct error *err)
 {
-	(void)pid;
-	return live_process_mark(process, TRACE_MARK_SNAPSHOT, argument(request, 0), NULL, 0, err);
+	int code = live_process_mark(process, TRACE_MARK_SNAPSHOT, argument(request, 0), NULL, 0,
+				     err);
+
+	/* Where the resident memory was then; without it the snapshot is one, too. */
+	if (!code)
+		smaps_record(process, pid, NULL);
+	return code;
 }
 
 static int act_event(struct live_process *process, pid_t pid, const struct ctl_request *request,
