@@ -409,10 +409,8 @@ static struct {
 	struct pc_map map;
 	struct pc_bucket buckets[FIRST_BUCKETS];
 } first_map = {
-	.map = { .shift = 64 - 6, .mask = FIRST_BUCKETS - 1 },
+	.map = { .mask = FIRST_BUCKETS - 1 },
 };
-
-_Static_assert(FIRST_BUCKETS == 1 << 6, "first_map.shift");
 
 struct pc_map *pc_table_map = &first_map.map;
 
@@ -467,10 +465,8 @@ static struct pc_map *map_new(uint32_t buckets)
 {
 	struct pc_map *map = os_map(sizeof(*map) + buckets * sizeof(struct pc_bucket));
 
-	if (map) {
+	if (map)
 		map->mask = buckets - 1;
-		map->shift = (unsigned)(64 - __builtin_ctz(buckets));
-	}
 	return map;
 }
 
@@ -618,7 +614,7 @@ void pc_table_modules_changed(void)
 	static struct {
 		struct pc_map map;
 		struct pc_bucket bucket;
-	} nothing = { .map = { .shift = 63, .used = PC_BUCKET_KEYS } };
+	} nothing = { .map = { .used = PC_BUCKET_KEYS } };
 	bool any = true;
 
 	if (passing_count == 0 && places_of_no_module == 0)

@@ -110,10 +110,9 @@ struct pc_bucket {
 };
 
 struct pc_map {
-	unsigned shift;   /* of the hash */
 	uint32_t mask;    /* buckets - 1 */
 	uint32_t used;    /* keys; guarded by the lock */
-	uint32_t padding[13];
+	uint32_t padding[14];
 	/* the buckets follow */
 };
 
@@ -127,9 +126,33 @@ static inline struct pc_bucket *pc_map_buckets(const struct pc_map *map)
 /* Replaced by the holder of the lock, read by all; an old map stays readable. */
 extern struct pc_map *pc_table_map PC_TABLE_OWN;
 
+static inline uint64_t pc_key_of(pc_place place, pc_row row)
+{
+	return place << 16 | row;
+}
+
+static inline uintptr_t pc_key_pc(uint64_t key)
+{
+	return (uintptr_t)(key >> 17);
+}
+
+/*
+ * The hash takes bits from the middle of a product whose factor fits an instruction:
+ * a bucket's distance from the first in bytes.
+ */
+static inline uint64_t pc_map_offsets(const struct pc_map *map)
+{
+	return (uint64_t)map->mask * sizeof(struct pc_bucket);
+}
+
+static inline uint64_t pc_map_offset(uint64_t offsets, pc_place place)
+{
+	return (place * 0xffffffff9e3779b1ull) >> 20 & offsets;
+}
+
 static inline uint32_t pc_map_bucket(const struct pc_map *map, pc_place place)
 {
-	return (uint32_t)((place * 0x9e3779b97f4a7c15ull) >> map->shift);
+	return (uint32_t)(pc_map_offset(pc_map_offsets(map), place) / sizeof(struct pc_bucket));
 }
 
 /* The usual case, quick: a place that is known. */

@@ -6,6 +6,7 @@
 
 #include "memprof/trace_format.h"
 #include "memprof/varint.h"
+#include "pc_table.h"
 
 /* A frame takes an id, and 8 bytes more when it has none. */
 #define FRAME_BYTES_MAX (VARINT_BYTES_MAX + 8)
@@ -13,25 +14,45 @@
 /* Slot, popped, pushed. */
 #define DELTA_HEAD_BYTES_MAX (1 + 2 * VARINT_BYTES_MAX)
 
-static uint8_t *store_frame(uint8_t *at, uint32_t id, uint64_t pc)
+static uint8_t *store_rare(uint8_t *at, const struct stack_step *step)
 {
-	at = varint_store(at, id);
-	if (id == TRACE_FRAME_LITERAL) {
+	uint64_t pc = pc_key_pc(step->key);
+
+	at = varint_store(at, step->id);
+	if (step->id == TRACE_FRAME_LITERAL) {
 		__builtin_memcpy(at, &pc, 8);
 		at += 8;
 	}
 	return at;
 }
 
+/* Most ids take one byte or two, as varint_store would store them. */
+static inline uint8_t *store_frame(uint8_t *at, const struct stack_step *step)
+{
+	uint32_t id = step->id;
+	uint16_t two = (uint16_t)(id << 2 | 2);
+
+	if (id - 1 < (1 << 7) - 1) {
+		*at = (uint8_t)(id << 1 | 1);
+		return at + 1;
+	}
+	if (__builtin_expect(id - 1 >= (1 << 14) - 1, 0))
+		return store_rare(at, step);
+	__builtin_memcpy(at, &two, 2);
+	return at + 2;
+}
+
 static uint8_t *store_delta(const struct stack_delta *delta, uint8_t *at, uint8_t *end)
 {
+	const struct stack_step *first = delta->steps, *step = first + delta->pushed;
+
 	if ((size_t)(end - at) < DELTA_HEAD_BYTES_MAX + delta->pushed * (size_t)FRAME_BYTES_MAX)
 		return NULL;
 	*at++ = delta->slot;
 	at = varint_store(at, delta->popped);
 	at = varint_store(at, delta->pushed);
-	for (uint32_t i = delta->pushed; i-- > 0;)
-		at = store_frame(at, delta->ids[i], delta->pcs[i]);
+	while (step-- != first)
+		at = store_frame(at, step);
 	return at;
 }
 

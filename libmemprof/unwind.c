@@ -44,18 +44,27 @@
 
 #define NO_SLOT (TRACE_CACHE_SLOTS)
 
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define noinline __attribute__((noinline))
+
 struct pair {
 	uintptr_t slot;
 	uint64_t value;
 };
 
 struct frame {
-	pc_place place;
+	uint64_t key;       /* place and row, as in the table */
 	uintptr_t sp;
 	uintptr_t fp;
-	uint32_t serial;    /* of the walk that put it here */
-	uint32_t pairs_end; /* pairs of this frame and of those further out */
+	uint64_t tag;       /* upper half: serial of the walk that put it here; lower
+			     * half: number of pairs of this frame and those further out */
 };
+
+static inline uint32_t frame_pairs_end(const struct frame *frame)
+{
+	return (uint32_t)frame->tag;
+}
 
 /* A frame's fp counts only when a step further out uses it. */
 #define FP_IS_DEAD ((uintptr_t)1 << 63)
@@ -67,19 +76,11 @@ struct cached {
 	uintptr_t fp_mask;    /* which bits of it must be equal: none or all */
 	const struct pair *pairs_end; /* its own copies of the inner pairs: their end */
 	const struct pair *pairs;
-	uint32_t anchor;      /* frames of the memo that go on behind them */
-	uint32_t serial;      /* of the innermost one of these */
+	uint64_t anchor_tag;  /* of the memo's frame that goes on behind them */
+	uint32_t anchor;      /* its number, counted from 1; 0: none does */
 };
 
 _Static_assert(sizeof(struct cached) == 64, "a cache line");
-
-/* A state of the walk as it goes, with what the table says. */
-struct step {
-	pc_place place;
-	uintptr_t sp;
-	uintptr_t fp;
-	pc_row row;
-};
 
 enum memo_end {
 	MEMO_END = 0,                /* the outermost frame is there */
@@ -103,9 +104,7 @@ struct unwind_state {
 	struct pair *pairs;
 
 	/* The walk at work. */
-	struct step *steps;
-	uint32_t *ids;
-	uint64_t *pcs;
+	struct stack_step *steps;
 
 	/* The cache. */
 	uint32_t pool_block;   /* being filled */
@@ -124,9 +123,8 @@ static unsigned depth_max = 256;
 
 static size_t array_bytes(void)
 {
-	return depth_max * (sizeof(struct frame) + PAIRS_OF_FRAME * sizeof(struct pair) +
-			    sizeof(struct step)) +
-	       (depth_max + 2) * (sizeof(uint64_t) + sizeof(uint32_t));
+	return (depth_max + 1) * (sizeof(struct frame) + sizeof(struct stack_step)) +
+	       depth_max * PAIRS_OF_FRAME * sizeof(struct pair);
 }
 
 size_t unwind_state_bytes(void)
@@ -139,15 +137,13 @@ static void place_arrays(struct unwind_state *state)
 {
 	char *at = (char *)state->arrays;
 
-	state->frames = (struct frame *)at;
-	at += depth_max * sizeof(struct frame);
+	/* In front of the outermost frame stands one that no walk gets beyond. */
+	state->frames = (struct frame *)at + 1;
+	state->frames[-1].sp = UINTPTR_MAX;
+	at += (depth_max + 1) * sizeof(struct frame);
 	state->pairs = (struct pair *)at;
 	at += depth_max * PAIRS_OF_FRAME * sizeof(struct pair);
-	state->steps = (struct step *)at;
-	at += depth_max * sizeof(struct step);
-	state->pcs = (uint64_t *)at;
-	at += (depth_max + 2) * sizeof(uint64_t);
-	state->ids = (uint32_t *)at;
+	state->steps = (struct stack_step *)at; /* one more, for a mark at the end */
 }
 
 void unwind_thread_begin(struct unwind_state *state)
@@ -223,17 +219,18 @@ static inline struct pair *add_pair(struct pair *pair, uintptr_t slot, uint64_t 
  * What the step from @step to @outer has read. The caller's frame pointer counts
  * only when it is used further out (@fp_counts).
  */
-static struct pair *add_pairs(struct pair *pair, const struct step *step, const struct step *outer,
-			      bool fp_counts)
+static struct pair *add_pairs(struct pair *pair, const struct stack_step *step,
+			      const struct stack_step *outer, bool fp_counts)
 {
-	unsigned kind = pc_row_kind(step->row), slot = pc_row_slot(step->row);
-	uintptr_t pc = pc_place_pc(outer->place);
+	pc_row row = (pc_row)step->key;
+	unsigned kind = pc_row_kind(row), slot = pc_row_slot(row);
+	uintptr_t pc = pc_key_pc(outer->key);
 
 	if (kind <= PC_ROW_FP) {
 		if (slot && fp_counts)
 			pair = add_pair(pair, outer->sp - 8 - 8 * slot, outer->fp);
 	} else if (kind == PC_ROW_ODD) {
-		const struct pc_odd_row *odd = pc_row_odd(step->row);
+		const struct pc_odd_row *odd = pc_row_odd(row);
 		uintptr_t base = odd->cfa_from_fp ? step->fp : step->sp;
 
 		if (odd->fp_kind != PC_ODD_FP_SAME && fp_counts)
@@ -245,32 +242,33 @@ static struct pair *add_pairs(struct pair *pair, const struct step *step, const 
 		return odd->cfa_is_loaded
 			       ? add_pair(pair, base + (uintptr_t)(intptr_t)odd->cfa_offset, outer->sp)
 			       : pair;
-	} else if (step->row == PC_ROW_SIGNAL) {
+	} else if (row == PC_ROW_SIGNAL) {
 		pair = add_pair(pair, step->sp + UNWIND_SIGNAL_FP, outer->fp);
 		pair = add_pair(pair, step->sp + UNWIND_SIGNAL_SP, outer->sp);
 		return add_pair(pair, step->sp + UNWIND_SIGNAL_PC, pc);
-	} else if (step->row == PC_ROW_GENERATED) {
+	} else if (row == PC_ROW_GENERATED) {
 		pair = add_pair(pair, outer->sp - 16, outer->fp);
 	}
 	return add_pair(pair, outer->sp - 8, pc);
 }
 
 /* Does the step from @step, or one further out, use the frame pointer it has? */
-static bool uses_fp(const struct step *step, bool outer_uses)
+static inline bool uses_fp(const struct stack_step *step, bool outer_uses)
 {
-	unsigned kind = pc_row_kind(step->row);
+	pc_row row = (pc_row)step->key;
+	unsigned kind = pc_row_kind(row);
 
 	if (kind == PC_ROW_SP)
-		return pc_row_slot(step->row) == 0 && outer_uses;
+		return pc_row_slot(row) == 0 && outer_uses;
 	if (kind == PC_ROW_FP)
 		return true;
 	if (kind == PC_ROW_ODD) {
-		const struct pc_odd_row *odd = pc_row_odd(step->row);
+		const struct pc_odd_row *odd = pc_row_odd(row);
 
 		return odd->cfa_from_fp || odd->fp_kind == PC_ODD_FP_AT_FP ||
 		       (odd->fp_kind == PC_ODD_FP_SAME && outer_uses);
 	}
-	return step->row == PC_ROW_GENERATED;
+	return row == PC_ROW_GENERATED;
 }
 
 /* ---- memo ---------------------------------------------------------------------------------- */
@@ -279,37 +277,25 @@ static bool uses_fp(const struct step *step, bool outer_uses)
  * Frames' fp is stored with FP_IS_DEAD (no user address has that bit) when it
  * doesn't count.
  */
-static inline bool frame_is(const struct frame *frame, const struct walk *walk)
+static inline bool frame_is(const struct frame *frame, pc_place place, uintptr_t sp, uintptr_t fp)
 {
-	return frame->sp == walk->sp && frame->place == walk->place &&
-	       (frame->fp == walk->fp || frame->fp == FP_IS_DEAD);
+	return frame->sp == sp && frame->key >> 16 == place &&
+	       (frame->fp == fp || frame->fp == FP_IS_DEAD);
 }
 
 /*
- * The memo's frame that @walk is at, with everything further out unchanged: its
- * number counted from 1, else 0. *@top: frames that can still be met; those further
- * in have been passed by, or were found changed.
+ * A walk is at the state of the memo's frame @top: returns it if all holds further
+ * out. If not, the frames up to the one that has the changed pair are history:
+ * returns the first of those that are left.
  */
-static uint32_t meet_memo(const struct unwind_state *state, const struct walk *walk,
-			  uint32_t *top)
+static noinline const struct frame *memo_check(const struct unwind_state *state,
+					       const struct frame *top)
 {
-	const struct frame *frames = state->frames;
-	uint32_t at = *top;
-	size_t differs;
+	size_t differs = pairs_differ(state->pairs, frame_pairs_end(top));
 
-	while (at > 0 && frames[at - 1].sp < walk->sp)
-		at--;
-	*top = at;
-	if (at == 0 || !frame_is(&frames[at - 1], walk))
-		return 0;
-	differs = pairs_differ(state->pairs, frames[at - 1].pairs_end);
-	if (differs == 0)
-		return at;
-	/* The frame that has the changed pair, and those further in, are history. */
-	while (at > 0 && frames[at - 1].pairs_end >= differs)
-		at--;
-	*top = at;
-	return 0;
+	while (differs && top >= state->frames && frame_pairs_end(top) >= differs)
+		top--;
+	return top;
 }
 
 /*
@@ -334,109 +320,271 @@ struct walked {
 	uint32_t met;       /* frames of the memo behind them */
 	uint32_t end;       /* enum memo_end, of a stack that met nothing */
 	bool has_outer;     /* the last step gave a state that is not a frame: */
-	struct step outer;
+	struct stack_step outer;
 	bool is_opaque;
+	bool is_plain;      /* all new frames have rows of kind SP */
 };
 
+struct key_and_id {
+	uint64_t key;
+	uint64_t id;
+};
+
+/* A place that is not where it is looked for first. */
+static noinline struct key_and_id find_place(const struct pc_map *map, pc_place place)
+{
+	struct pc_found found;
+
+	if (!pc_table_find(map, place, &found))
+		pc_table_resolve(place, &found);
+	return (struct key_and_id){ pc_key_of(place, found.row), found.id };
+}
+
+/* A step that the loop of walk_stack doesn't do itself. false: it was the last. */
+static noinline bool step_otherwise(struct walk *walk, struct walked *walked, pc_row row)
+{
+	enum walk_result result = walk_step(walk, row);
+
+	walked->is_plain = false;
+	if (result == WALK_ON)
+		return true;
+	if (result == WALK_ON_OPAQUE) {
+		walked->is_opaque = true;
+		return true;
+	}
+	walked->end = result == WALK_END || result == WALK_TOP ? MEMO_END : MEMO_LOST;
+	walked->is_opaque |= result == WALK_OPAQUE;
+	walked->has_outer = result == WALK_END;
+	return false;
+}
+
+/*
+ * Frames that end below this address are in the window, whole. None is when the
+ * walk has left its window.
+ */
+static inline uintptr_t cfa_limit(const struct walk *walk)
+{
+	const struct stack_window *window = &walk->window;
+
+	return walk->sp - window->low <= window->high - window->low ? window->high + 1 : 0;
+}
+
+/* Compilers like to keep two of the walk's words in one vector, and to take them
+ * out again for each use. */
+#define KEEP_SCALAR(word) __asm__("" : "+r"(word))
+
+/*
+ * The walk. What nearly all frames have is done in line, with the state in
+ * registers: a place that is the first in its bucket or one of the next, a row of
+ * kind SP or FP whose slots lie between the stack pointer and the CFA, and this in
+ * the window. All else leaves the loop for a function.
+ */
 static void walk_stack(struct unwind_state *state, struct walk *walk, struct walked *walked)
+	READS_STACKS;
+static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
+				struct walked *walked)
 {
 	const struct pc_map *map = __atomic_load_n(&pc_table_map, __ATOMIC_ACQUIRE);
-	uint32_t top = state->is_opaque ? 0 : state->frame_count, count = 0;
-	enum walk_result result = WALK_ON;
-	struct pc_found found;
+	const char *buckets = (const char *)(map + 1);
+	const uint64_t offsets = pc_map_offsets(map);
+	const struct frame *top = &state->frames[(state->is_opaque ? 0 : state->frame_count)] - 1;
+	struct stack_step *step = state->steps, *const steps_end = step + depth_max;
+	uintptr_t sp = walk->sp, fp = walk->fp, limit = cfa_limit(walk), pc;
+	pc_place place = walk->place;
+	bool is_fp_used = false;
 
 	walked->met = 0;
 	walked->end = MEMO_END;
 	walked->is_opaque = false;
 	walked->has_outer = false;
+	walked->is_plain = true;
 	for (;;) {
-		struct step *step = &state->steps[count];
-		uint32_t met = top ? meet_memo(state, walk, &top) : 0;
+		const struct pc_bucket *bucket;
+		uint64_t key;
+		pc_row row;
 
-		if (met) {
-			if (fits_depth(state, count, met)) {
+		while (top->sp < sp)
+			top--;
+		if (top->sp == sp && frame_is(top, place, sp, fp)) {
+			const struct frame *left = memo_check(state, top);
+			uint32_t met = (uint32_t)(top - state->frames) + 1;
+
+			if (left != top) {
+				top = left;
+			} else if (fits_depth(state, (uint32_t)(step - state->steps), met)) {
 				walked->met = met;
 				break;
+			} else {
+				top = state->frames - 1;
 			}
-			top = 0;
 		}
-		if (count == depth_max) {
+		if (unlikely(step == steps_end)) {
 			walked->end = MEMO_CUT;
+			walked->has_outer = true;
 			break;
 		}
-		if (__builtin_expect(!pc_table_find(map, walk->place, &found), 0))
-			pc_table_resolve(walk->place, &found);
-		if (found.id == TRACE_FRAME_LOST) {
-			walked->end = MEMO_LOST;
-			walked->is_opaque |= may_become_code(pc_place_pc(walk->place));
+
+		bucket = (const void *)(buckets + pc_map_offset(offsets, place));
+		key = __atomic_load_n(&bucket->keys[0], __ATOMIC_ACQUIRE);
+		step->id = bucket->ids[0];
+		if (key >> 16 != place) {
+			key = __atomic_load_n(&bucket->keys[1], __ATOMIC_ACQUIRE);
+			step->id = bucket->ids[1];
+			if (key >> 16 != place) {
+				struct key_and_id found = find_place(map, place);
+
+				key = found.key;
+				step->id = (uint32_t)found.id;
+				if (unlikely(step->id == TRACE_FRAME_LOST)) {
+					walked->end = MEMO_LOST;
+					walked->has_outer = true;
+					walked->is_opaque |= may_become_code(pc_place_pc(place));
+					break;
+				}
+			}
+		}
+		step->key = key;
+		step->sp = sp;
+		step->fp = fp;
+		step++;
+
+		row = (pc_row)key;
+		if (likely(row <= PC_ROW_WORDS)) {
+			uintptr_t cfa = sp + 8 * (uintptr_t)row;
+
+			if (unlikely(cfa >= limit))
+				goto otherwise;
+			sp = cfa;
+		} else if (likely(row < PC_ROW_FP << 14)) {
+			uintptr_t words = row & PC_ROW_WORDS, cfa = sp + 8 * words;
+			unsigned slot = pc_row_slot(row);
+
+			if (unlikely(cfa >= limit || words <= slot))
+				goto otherwise;
+			fp = stack_load(cfa - 8 - 8 * (uintptr_t)slot);
+			sp = cfa;
+		} else if (likely(row < PC_ROW_ODD << 14)) {
+			uintptr_t words = row & PC_ROW_WORDS, cfa = fp + 8 * words;
+			unsigned slot = pc_row_slot(row);
+
+			if (unlikely(fp - sp >= limit - sp || cfa >= limit || words <= slot))
+				goto otherwise;
+			if (slot)
+				fp = stack_load(cfa - 8 - 8 * (uintptr_t)slot);
+			is_fp_used = true;
+			sp = cfa;
+		} else {
+			goto otherwise;
+		}
+		pc = stack_load(sp - 8);
+		place = pc_place_of(pc, false);
+		if (likely(pc))
+			continue;
+		walked->has_outer = true;
+		break;
+otherwise:
+		KEEP_SCALAR(sp);
+		walk->place = place;
+		walk->sp = sp;
+		walk->fp = fp;
+		if (!step_otherwise(walk, walked, row)) {
+			place = walk->place;
+			sp = walk->sp;
+			fp = walk->fp;
 			break;
 		}
-		step->place = walk->place;
-		step->sp = walk->sp;
-		step->fp = walk->fp;
-		step->row = found.row;
-		state->ids[count] = found.id;
-		state->pcs[count] = pc_place_pc(walk->place);
-		count++;
-		result = walk_step(walk, found.row);
-		if (result == WALK_ON_OPAQUE) {
-			walked->is_opaque = true;
-			result = WALK_ON;
-		}
-		if (result != WALK_ON) {
-			walked->end = result == WALK_END || result == WALK_TOP ? MEMO_END
-										 : MEMO_LOST;
-			walked->is_opaque |= result == WALK_OPAQUE;
-			break;
-		}
+		place = walk->place;
+		sp = walk->sp;
+		fp = walk->fp;
+		limit = cfa_limit(walk);
 	}
-	walked->steps = count;
-	walked->outer.place = walk->place;
-	walked->outer.sp = walk->sp;
-	walked->outer.fp = walk->fp;
-	walked->has_outer = !walked->met && count &&
-			    (result == WALK_ON || result == WALK_END);
+	KEEP_SCALAR(sp);
+	walked->steps = (uint32_t)(step - state->steps);
+	walked->is_plain &= !is_fp_used;
+	walked->has_outer &= walked->steps != 0;
+	walked->outer.key = pc_key_of(place, 0);
+	walked->outer.sp = sp;
+	walked->outer.fp = fp;
+}
+
+/* Puts @count steps onto the memo that have nothing but their return address in the
+ * stack that counts; further out nobody uses the frame pointer either. */
+static void push_plain(struct unwind_state *state, const struct stack_step *steps, uint32_t count,
+		       const struct stack_step *outer, struct frame *frame, struct pair *pair)
+{
+	const struct stack_step *step = steps + count;
+	uint64_t tag = (uint64_t)state->serial << 32 | (uint32_t)(pair - state->pairs);
+
+	if (!outer && count) {
+		step--;
+		*frame++ = (struct frame){ step->key, step->sp, FP_IS_DEAD, tag };
+		outer = step;
+	}
+	if (step != steps) {
+		uintptr_t outer_sp = outer->sp, outer_pc = pc_key_pc(outer->key);
+
+		do {
+			step--;
+			pair->slot = outer_sp - 8;
+			pair->value = outer_pc;
+			pair++;
+			tag++;
+			outer_sp = step->sp;
+			frame->key = step->key;
+			frame->sp = outer_sp;
+			frame->fp = FP_IS_DEAD;
+			frame->tag = tag;
+			outer_pc = pc_key_pc(step->key);
+			frame++;
+		} while (step != steps);
+	}
+}
+
+/* The same for any steps. */
+static bool push_any(struct unwind_state *state, const struct stack_step *steps, uint32_t count,
+		     const struct stack_step *outer, bool fp_counts, struct frame *frame,
+		     struct pair *pair)
+{
+	const uint64_t serial = (uint64_t)state->serial << 32;
+	bool is_opaque = false;
+
+	for (uint32_t i = count; i-- > 0; frame++) {
+		const struct stack_step *step = &steps[i];
+
+		if (outer)
+			pair = add_pairs(pair, step, outer, fp_counts);
+		fp_counts = uses_fp(step, fp_counts);
+		frame->key = step->key;
+		frame->sp = step->sp;
+		frame->fp = fp_counts ? step->fp : FP_IS_DEAD;
+		is_opaque |= fp_counts && step->fp == FP_IS_DEAD; /* rubbish, but of that value */
+		frame->tag = serial | (uint32_t)(pair - state->pairs);
+		outer = step;
+	}
+	return is_opaque;
 }
 
 /* Puts the walked frames onto the memo, the outermost first. */
 static void memo_push(struct unwind_state *state, const struct walked *walked)
 {
-	uint32_t count = walked->met;
-	struct step last_outer;
-	const struct step *outer = NULL;
-	bool fp_counts = false, is_opaque = walked->is_opaque;
+	struct frame *frame = &state->frames[walked->met];
+	const struct stack_step *outer = walked->has_outer ? &walked->outer : NULL;
 	struct pair *pair = state->pairs;
+	bool fp_counts = false;
 
-	if (count) {
-		const struct frame *frame = &state->frames[count - 1];
-
-		last_outer.place = frame->place;
-		last_outer.sp = frame->sp;
-		last_outer.fp = frame->fp;
-		fp_counts = frame->fp != FP_IS_DEAD;
-		outer = &last_outer;
-		pair = state->pairs + frame->pairs_end;
-	} else if (walked->has_outer) {
-		outer = &walked->outer;
+	if (walked->met) {
+		pair += frame_pairs_end(frame - 1);
+		fp_counts = frame[-1].fp != FP_IS_DEAD;
+		outer = &walked->outer; /* the state of that frame */
 	}
 	state->serial++;
-	for (uint32_t i = walked->steps; i-- > 0;) {
-		const struct step *step = &state->steps[i];
-		struct frame *frame = &state->frames[count++];
-
-		if (outer)
-			pair = add_pairs(pair, step, outer, fp_counts);
-		fp_counts = uses_fp(step, fp_counts);
-		frame->place = step->place;
-		frame->sp = step->sp;
-		frame->fp = fp_counts ? step->fp : FP_IS_DEAD;
-		is_opaque |= fp_counts && step->fp == FP_IS_DEAD; /* rubbish, but of that value */
-		frame->serial = state->serial;
-		frame->pairs_end = (uint32_t)(pair - state->pairs);
-		outer = step;
-	}
-	state->frame_count = count;
-	state->is_opaque = is_opaque;
+	state->frame_count = walked->met + walked->steps;
+	state->is_opaque = walked->is_opaque;
+	if (walked->is_plain && !fp_counts)
+		push_plain(state, state->steps, walked->steps, outer, frame, pair);
+	else
+		state->is_opaque |= push_any(state, state->steps, walked->steps, outer, fp_counts,
+					     frame, pair);
 	if (!walked->met)
 		state->end = walked->end;
 }
@@ -499,8 +647,8 @@ static inline bool anchor_holds(const struct unwind_state *state, const struct c
 	if (cached->anchor == 0)
 		return true;
 	anchor = &state->frames[cached->anchor - 1];
-	return cached->anchor <= state->frame_count && anchor->serial == cached->serial &&
-	       pairs_differ(state->pairs, anchor->pairs_end) == 0;
+	return cached->anchor <= state->frame_count && anchor->tag == cached->anchor_tag &&
+	       pairs_differ(state->pairs, frame_pairs_end(anchor)) == 0;
 }
 
 /*
@@ -568,15 +716,29 @@ static struct pair *pool_take(struct unwind_state *state, uint32_t count)
 /* The frame of the memo that a copy for @walked starts behind. */
 static uint32_t choose_anchor(const struct unwind_state *state, const struct walked *walked)
 {
-	uint32_t all = state->frames[state->frame_count - 1].pairs_end;
+	uint32_t all = frame_pairs_end(&state->frames[state->frame_count - 1]);
 	uint32_t anchor = walked->met > ANCHOR_BELOW ? walked->met - ANCHOR_BELOW : 0;
 
 	while (anchor < state->frame_count && anchor &&
-	       all - state->frames[anchor - 1].pairs_end > COPIED_MAX)
+	       all - frame_pairs_end(&state->frames[anchor - 1]) > COPIED_MAX)
 		anchor++;
 	if (anchor == 0 && all > COPIED_MAX)
 		anchor = state->frame_count;
 	return anchor;
+}
+
+static inline void copy_pairs(struct pair *to, const struct pair *from, uint32_t count)
+{
+	for (; count >= 4; count -= 4, to += 4, from += 4) {
+		struct pair one = from[0], two = from[1], three = from[2], four = from[3];
+
+		to[0] = one;
+		to[1] = two;
+		to[2] = three;
+		to[3] = four;
+	}
+	while (count--)
+		*to++ = *from++;
 }
 
 static void cache_fill(struct unwind_state *state, struct cached *cached,
@@ -590,20 +752,21 @@ static void cache_fill(struct unwind_state *state, struct cached *cached,
 	if (state->is_opaque || state->frame_count == 0)
 		return;
 	anchor = choose_anchor(state, walked);
-	begin = anchor ? state->frames[anchor - 1].pairs_end : 0;
-	count = top->pairs_end - begin;
+	begin = anchor ? frame_pairs_end(&state->frames[anchor - 1]) : 0;
+	count = frame_pairs_end(top) - begin;
 	rounded = (count + 3) & ~3u;
 	copy = pool_take(state, rounded);
-	for (uint32_t i = 0; i < rounded; i++)
-		copy[i] = state->pairs[begin + (i < rounded - count ? 0 : i - (rounded - count))];
-	cached->pc = pc_place_pc(top->place);
+	for (uint32_t i = 0; i < rounded - count; i++)
+		copy[i] = state->pairs[begin];
+	copy_pairs(copy + (rounded - count), &state->pairs[begin], count);
+	cached->pc = pc_key_pc(top->key);
 	cached->sp = top->sp;
 	cached->fp = top->fp;
 	cached->fp_mask = top->fp == FP_IS_DEAD ? 0 : ~(uintptr_t)0;
 	cached->pairs = copy;
 	cached->pairs_end = copy + rounded;
 	cached->anchor = anchor;
-	cached->serial = anchor ? state->frames[anchor - 1].serial : 0;
+	cached->anchor_tag = anchor ? state->frames[anchor - 1].tag : 0;
 }
 
 /* ---- capture -------------------------------------------------------------------------------- */
@@ -650,12 +813,11 @@ static void capture_by_walk(struct unwind_state *state, struct stack_delta *delt
 	delta->slot = (uint8_t)slot;
 	delta->popped = count - walked.met;
 	delta->pushed = walked.steps;
-	delta->ids = state->ids;
-	delta->pcs = state->pcs;
+	delta->steps = state->steps;
 	if (!walked.met) {
 		delta->popped += end != MEMO_END;
 		if (walked.end != MEMO_END)
-			state->ids[delta->pushed++] = walked.end;
+			state->steps[delta->pushed++].id = walked.end;
 	}
 	memo_push(state, &walked);
 	cache_fill(state, &state->cache[slot], &walked);
@@ -670,9 +832,8 @@ static inline void set_cached(struct unwind_state *state, struct stack_delta *de
 }
 
 /* Not at its first place in the cache, or there is something else to do. */
-static __attribute__((noinline)) void capture_otherwise(struct unwind_state *state,
-							struct stack_delta *delta, uintptr_t pc,
-							uintptr_t sp, uintptr_t fp)
+static noinline void capture_otherwise(struct unwind_state *state, struct stack_delta *delta,
+				       uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
 	uint32_t generation = __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED);
 	unsigned slot;

@@ -32,6 +32,14 @@ struct unwind_point {
 		.fp = ((uintptr_t *)__builtin_frame_address(0))[0],                                \
 	})
 
+/* A frame as the walk left it. */
+struct stack_step {
+	uint64_t key;         /* its place and row: pc_table.h */
+	uintptr_t sp;
+	uintptr_t fp;
+	uint32_t id;          /* of a PC record, or an enum trace_frame_mark */
+};
+
 /* What a capture found, in the trace's terms (trace_format.h). */
 struct stack_delta {
 	uint8_t mode;         /* enum trace_stack_mode */
@@ -39,8 +47,8 @@ struct stack_delta {
 	/* The rest is for DELTA only. */
 	uint32_t popped;
 	uint32_t pushed;
-	const uint32_t *ids;  /* pushed frames, innermost first; valid until the next capture */
-	const uint64_t *pcs;  /* their program counters, for frames without an id */
+	const struct stack_step *steps; /* pushed frames, innermost first; valid until the next
+					 * capture */
 };
 
 struct unwind_state; /* one mapping of unwind_state_bytes() bytes, zero = empty */
