@@ -3,8 +3,11 @@
  * threads, a mapping of its own.
  *
  *	keep_forever  100 x 48, stay       churn_buffers  1000 x 256, freed at once
+ *	(snapshot "kept")
  *	worker_keep   50 x 100, stay, by a thread named "worker" that has ended
  */
+#include "memprof/memprof.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -49,6 +52,7 @@ int main(void)
 	pthread_t thread;
 
 	keep_forever();
+	memprof_snapshot("kept");
 	rest();
 	churn_buffers();
 	if (pthread_create(&thread, NULL, work, NULL))
