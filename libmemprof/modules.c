@@ -59,7 +59,8 @@ static bool find_build_id(struct module_found *found, const uint8_t *at, size_t 
 		if (name > bytes || value > bytes || whole > bytes)
 			return false;
 		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-		    note->n_descsz <= MODULE_BUILD_ID_MAX && !memcmp(at + sizeof(*note), "GNU", 4)) {
+		    note->n_descsz <= MODULE_BUILD_ID_MAX &&
+		    !memcmp(at + sizeof(*note), "GNU", 4)) {
 			found->build_id_bytes = note->n_descsz;
 			memcpy(found->build_id, at + sizeof(*note) + name, note->n_descsz);
 			return true;

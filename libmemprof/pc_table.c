@@ -633,7 +633,7 @@ void pc_table_modules_changed(void)
 		__atomic_add_fetch(&pc_table_generation, 1, __ATOMIC_RELEASE);
 }
 
-/* ---- process ----------------------------------------------------------------------------------- */
+/* ---- process ------------------------------------------------------ */
 
 void pc_table_start(void)
 {

@@ -42,8 +42,8 @@ uint32_t process_generation(void);
  * trace, then the losses, the clocks and END, and removes the companion. @kind
  * TRACE_END_EXIT also switches to late mode, in which event_buffer_commit writes
  * each event through. After TRACE_END_EXEC recording goes on, should exec fail:
- * then call process_exec_failed. Does nothing in a vfork child and where there is no trace. Safe in a signal
- * handler; can be called again.
+ * then call process_exec_failed. Does nothing in a vfork child and where there is no trace. Safe in
+ * a signal handler; can be called again.
  *
  * `return` from main and exit() need no call: the library's destructor sees to
  * it that this happens behind all other destructors.

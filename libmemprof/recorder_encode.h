@@ -87,7 +87,7 @@ static inline uint8_t *recorder_store_size(struct recorder *recorder, uint8_t *a
 /* What UNWIND_CALLER gives in the function that has @frame. */
 static inline struct unwind_point unwind_point_of(const uintptr_t *frame)
 {
-	return (struct unwind_point){ .pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0] };
+	return (struct unwind_point){.pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0]};
 }
 
 /* @frame: __builtin_frame_address(0) of the hook's function. It is one register

@@ -50,7 +50,8 @@ void stack_memory_start(void)
  */
 static bool probe(uintptr_t address)
 {
-	return !os_is_forbidden && os_call4(SYS_rt_sigprocmask, -1, address & ~7ul, 0, 8) != -EFAULT;
+	return !os_is_forbidden &&
+	       os_call4(SYS_rt_sigprocmask, -1, address & ~7ul, 0, 8) != -EFAULT;
 }
 
 void own_stack_find(struct own_stack *own)

@@ -41,9 +41,9 @@ static inline uintptr_t unwind_thread_pointer(void)
 			 "movq %%r15, 40(%1)\n\t"                                                  \
 			 "leaq 0(%%rip), %0\n\t"                                                   \
 			 "movq %0, 48(%1)\n\t"                                                     \
-			 "movq %%rsp, %0"                                                           \
-			 : "=&r"(stack_pointer)                                                     \
-			 : "r"(values)                                                              \
+			 "movq %%rsp, %0"                                                          \
+			 : "=&r"(stack_pointer)                                                    \
+			 : "r"(values)                                                             \
 			 : "memory")
 
 /* Is @pc at `mov $__NR_rt_sigreturn,%rax; syscall`? Its bytes must be readable. */

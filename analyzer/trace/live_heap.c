@@ -186,7 +186,8 @@ static void widen(struct live_heap *heap, struct live_block *block)
 				     (uint32_t)heap->stand_ins.count);
 		block->address = key_of(heap, block->address);
 	}
-	*block = (struct live_block){.address = block->address, .time = at, .origin = LIVE_HEAP_WIDE};
+	*block =
+	    (struct live_block){.address = block->address, .time = at, .origin = LIVE_HEAP_WIDE};
 }
 
 /* Makes room at the place @at; false: the table has to grow first. */
@@ -234,7 +235,8 @@ static inline void close_gap(struct live_heap *heap, size_t at)
 	for (;; at++) {
 		const struct live_entry *follower = &heap->entries[at + 1];
 
-		if (live_entry_is_empty(follower) || live_heap_home(heap, live_heap_hash(live_entry_address(follower))) == at + 1)
+		if (live_entry_is_empty(follower) ||
+		    live_heap_home(heap, live_heap_hash(live_entry_address(follower))) == at + 1)
 			break;
 		heap->entries[at] = *follower;
 	}

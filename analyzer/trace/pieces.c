@@ -350,7 +350,8 @@ void pieces_join(struct pieces *pieces, const char *path, const char *companion,
 		return;
 	}
 	pieces->has_ended = control.ended;
-	pieces->is_running = !control.ended && is_this_boot(control.boot_id, sizeof(control.boot_id)) &&
+	pieces->is_running = !control.ended &&
+			     is_this_boot(control.boot_id, sizeof(control.boot_id)) &&
 			     control.proc_start && process_start(control.pid) == control.proc_start;
 	if (pieces->is_running)
 		copy_slots(pieces, (uint64_t)st.st_size);

@@ -58,8 +58,8 @@ struct pieces {
 	void *context;
 };
 
-/* Opens @path alone and reads the pieces of kind HEADER (all of a packed trace), so that the caller can
- * learn where the companion is. pieces->tell must be set before. */
+/* Opens @path alone and reads the pieces of kind HEADER (all of a packed trace), so that the caller
+ * can learn where the companion is. pieces->tell must be set before. */
 int pieces_open(struct pieces *pieces, const char *path, struct error *err);
 
 /*

@@ -154,16 +154,16 @@ enum trace_event_kind {
 };
 
 enum trace_event_flag {
-	TRACE_EVENT_TEMPORARY = 1,   /* FREE: by the allocating thread before its next allocation */
-	TRACE_EVENT_REALLOC = 2,     /* one half of a realloc */
-	TRACE_EVENT_INHERITED = 4,   /* FREE of a block that the process was born with (fork), or
-				      * from before recording: size and stack are not known */
-	TRACE_EVENT_BRK = 8,         /* MAP, UNMAP: of the heap's end (brk, sbrk) */
-	TRACE_EVENT_REPLACED = 16,   /* FREE made up by the reader: its address was allocated again
-				      * without one (a lost record); counted in trace_replay_stats */
-	TRACE_EVENT_UNKNOWN = 32,    /* FREE, UNMAP made up by the reader for each block that was
-				      * live when recording was stopped: neither live nor freed */
-	TRACE_EVENT_PART = 64,       /* UNMAP: other parts of its mapping are still there */
+	TRACE_EVENT_TEMPORARY = 1, /* FREE: by the allocating thread before its next allocation */
+	TRACE_EVENT_REALLOC = 2,   /* one half of a realloc */
+	TRACE_EVENT_INHERITED = 4, /* FREE of a block that the process was born with (fork), or
+				    * from before recording: size and stack are not known */
+	TRACE_EVENT_BRK = 8,       /* MAP, UNMAP: of the heap's end (brk, sbrk) */
+	TRACE_EVENT_REPLACED = 16, /* FREE made up by the reader: its address was allocated again
+				    * without one (a lost record); counted in trace_replay_stats */
+	TRACE_EVENT_UNKNOWN = 32,  /* FREE, UNMAP made up by the reader for each block that was
+				    * live when recording was stopped: neither live nor freed */
+	TRACE_EVENT_PART = 64,     /* UNMAP: other parts of its mapping are still there */
 };
 
 /*

@@ -396,7 +396,8 @@ const struct json_value *json_get(const struct json_value *object, const char *n
 	return NULL;
 }
 
-const char *json_get_string(const struct json_value *object, const char *name, const char *otherwise)
+const char *json_get_string(const struct json_value *object, const char *name,
+			    const char *otherwise)
 {
 	const struct json_value *value = json_get(object, name);
 

@@ -44,7 +44,8 @@ const struct json_value *json_root(const struct json_document *document);
 const struct json_value *json_get(const struct json_value *object, const char *name);
 
 /* What a member says, or @otherwise when it is missing or of another type. */
-const char *json_get_string(const struct json_value *object, const char *name, const char *otherwise);
+const char *json_get_string(const struct json_value *object, const char *name,
+			    const char *otherwise);
 double json_get_number(const struct json_value *object, const char *name, double otherwise);
 
 #endif

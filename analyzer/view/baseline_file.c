@@ -102,8 +102,8 @@ static bool is_suppressed_name(struct suppressions *suppressions, const char *na
 
 	if (!copy)
 		return false;
-	covered = suppressions_match(suppressions, frames, baseline_split_name(copy, frames, FRAMES_MAX),
-				     0, 0) >= 0;
+	covered = suppressions_match(suppressions, frames,
+				     baseline_split_name(copy, frames, FRAMES_MAX), 0, 0) >= 0;
 	free(copy);
 	return covered;
 }

@@ -83,7 +83,8 @@ static size_t count_verdicts(const struct gate *gate, enum gate_verdict verdict)
 void gate_junit(const struct gate_report *report, FILE *out)
 {
 	const struct gate *gate = report->gate;
-	size_t failed = count_verdicts(gate, GATE_FAIL), unknown = count_verdicts(gate, GATE_UNKNOWN);
+	size_t failed = count_verdicts(gate, GATE_FAIL),
+	       unknown = count_verdicts(gate, GATE_UNKNOWN);
 	size_t i;
 
 	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

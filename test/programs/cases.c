@@ -332,7 +332,8 @@ static void wait_for(pid_t pid, int expected)
 {
 	int status = 0;
 
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != expected)
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != expected)
 		abort();
 }
 
@@ -496,7 +497,7 @@ static void jump_from_handler(void)
 	expect("site site_little 500 5500 0 0");
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------ */
+/* ---- stacks ------------------------------------------------------- */
 
 SITE(site_coroutine)
 static ucontext_t main_context, coroutine_context;
@@ -564,7 +565,7 @@ static void long_jumps(void)
 	expect("site site_kept 200 1000 200 1000");
 }
 
-/* ---- modules ------------------------------------------------------------------------------------ */
+/* ---- modules ------------------------------------------------------ */
 
 static int count_names(struct dl_phdr_info *info, size_t size, void *count)
 {
@@ -593,7 +594,8 @@ static void plugins(void)
 	snprintf(strrchr(path, '/'), 32, "/libplugin.so");
 	for (int i = 0; i < 30; i++) {
 		void *plugin = dlopen(path, RTLD_NOW);
-		void *(*work)(size_t) = plugin ? (void *(*)(size_t))dlsym(plugin, "plugin_work") : NULL;
+		void *(*work)(size_t) =
+		    plugin ? (void *(*)(size_t))dlsym(plugin, "plugin_work") : NULL;
 
 		if (!work)
 			abort();
@@ -604,7 +606,7 @@ static void plugins(void)
 	expect("site plugin_work 30 3435 1 129");
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------- */
+/* ---- mappings ----------------------------------------------------- */
 
 __attribute__((noinline)) static char *site_map(size_t size)
 {
@@ -621,7 +623,8 @@ static void mappings(void)
 	munmap(at + (256 << 10), 128 << 10); /* a hole: 896 KiB are left */
 	at = site_map(64 << 10);
 	at = mremap(at, 64 << 10, 192 << 10, MREMAP_MAYMOVE);
-	if (mmap(at + 4096, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (mmap(at + 4096, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+	    MAP_FAILED)
 		abort();
 	at = site_map(300 << 10);
 	munmap(at, 300 << 10);

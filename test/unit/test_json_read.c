@@ -55,8 +55,8 @@ static void every_cut_is_refused(void **state)
 static void what_is_no_json_is_refused_with_its_line(void **state)
 {
 	static const char *bad[] = {
-		"{\n\n'a': 1}", "[1,]", "[1 2]", "{\"a\" 1}", "\"\\x\"", "\"\\ud800\"", "\"\\u0000\"",
-		"nul", "+1", ".5", "1 2", "\"a\nb\"", "{\"a\":1,}", "01x",
+		"{\n\n'a': 1}", "[1,]", "[1 2]", "{\"a\" 1}", "\"\\x\"", "\"\\ud800\"",
+		"\"\\u0000\"", "nul", "+1", ".5", "1 2", "\"a\nb\"", "{\"a\":1,}", "01x",
 	};
 	char deep[200];
 	struct json_document *document;

@@ -172,7 +172,8 @@ static char *build_library(const char *name, const char *body)
 	const char *folder = getenv("TMPDIR");
 
 	snprintf(path, sizeof(path), "%s/lib%s.so", folder ? folder : "/tmp", name);
-	snprintf(command, sizeof(command), "echo '%s' | gcc -shared -fPIC -x c -o %s - ", body, path);
+	snprintf(command, sizeof(command), "echo '%s' | gcc -shared -fPIC -x c -o %s - ", body,
+		 path);
 	assert_int_equal(system(command), 0);
 	return path;
 }

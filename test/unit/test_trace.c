@@ -488,8 +488,8 @@ static void run_model(struct fixture *f, uint64_t seed, unsigned lanes, bool is_
 		uint32_t lane = 1 + (uint32_t)(model_random(&seed) % lanes), tid = 99 + lane;
 		uint64_t time = (i + 1) * 128ull, size = model_random(&seed) % 5000;
 		bool is_realloc = block->is_live && model_random(&seed) % 4 == 0;
-		struct model_block now = {.address = 0x10000 + (model_random(&seed) % 4096 * BLOCKS +
-								(uint64_t)(block - blocks)) * 16,
+		uint64_t place = model_random(&seed) % 4096 * BLOCKS + (uint64_t)(block - blocks);
+		struct model_block now = {.address = 0x10000 + place * 16,
 					  .size = size, .birth = time, .tid = tid,
 					  .is_live = true};
 

@@ -441,7 +441,7 @@ static void on_signal(int number)
  * timer would leave no time between two handlers. */
 static void on_timer(int number)
 {
-	struct itimerval timer = { .it_value.tv_usec = 1 + (long)(next_random(&signal_seed) % 150) };
+	struct itimerval timer = {.it_value.tv_usec = 1 + (long)(next_random(&signal_seed) % 150)};
 
 	on_signal(number);
 	setitimer(ITIMER_REAL, &timer, NULL);
@@ -546,7 +546,8 @@ static void threads_that_reuse_stacks_decode_to_full_walks(void **unused)
 	for (int round = 0; round < 10; round++) {
 		for (int i = 0; i < 8; i++) {
 			jobs[i].seed = (uint64_t)(round * 8 + i + 1);
-			assert_int_equal(pthread_create(&threads[i], NULL, thread_body, &jobs[i]), 0);
+			assert_int_equal(pthread_create(&threads[i], NULL, thread_body, &jobs[i]),
+					 0);
 		}
 		for (int i = 0; i < 8; i++)
 			pthread_join(threads[i], NULL);
@@ -636,7 +637,8 @@ static void *generate(bool with_frame_pointer)
 	static const uint8_t without[] = { 0x55, 0x48, 0x31, 0xed, 0x48, 0xb8, 0, 0, 0, 0,
 					   0,	 0,    0,    0,	   0xff, 0xd0, 0x5d, 0xc3 };
 	uint64_t target = (uint64_t)(uintptr_t)check_of;
-	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(code != MAP_FAILED);
 	memcpy(code + 64, with_frame_pointer ? with : without, sizeof(with));
@@ -718,7 +720,8 @@ static void memory_behind_a_stack_is_never_read(void **unused)
 	checked.without_libunwind = true; /* it would crash */
 	edge_checked = &checked;
 	for (int i = 0; i < 50; i++) {
-		char *memory = mmap(NULL, bytes + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *memory =
+		    mmap(NULL, bytes + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		assert_int_equal(mprotect(memory + 4096, bytes, PROT_READ | PROT_WRITE), 0);
 		jump_onto(memory + 4096 + bytes, first_on_stack, &edge_back);

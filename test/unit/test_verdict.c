@@ -27,8 +27,8 @@ static void block(struct curve *curve, double birth, double death)
 	curve->allocated_count++;
 	curve->allocated_bytes += BLOCK;
 	curve->early_bytes += birth < 0.1 ? BLOCK : 0;
-	for (i = (unsigned)(birth * CURVE_BUCKETS); i < CURVE_BUCKETS && (stays || i < death * CURVE_BUCKETS - 1);
-	     i++)
+	for (i = (unsigned)(birth * CURVE_BUCKETS);
+	     i < CURVE_BUCKETS && (stays || i < death * CURVE_BUCKETS - 1); i++)
 		curve->live[i] += BLOCK;
 	while (birth >= ends[window])
 		window++;
