@@ -240,8 +240,8 @@ static struct pair *add_pairs(struct pair *pair, const struct stack_step *step,
 					outer->fp);
 		pair = add_pair(pair, outer->sp - 8, pc);
 		return odd->cfa_is_loaded
-			       ? add_pair(pair, base + (uintptr_t)(intptr_t)odd->cfa_offset, outer->sp)
-			       : pair;
+			   ? add_pair(pair, base + (uintptr_t)(intptr_t)odd->cfa_offset, outer->sp)
+			   : pair;
 	} else if (row == PC_ROW_SIGNAL) {
 		pair = add_pair(pair, step->sp + UNWIND_SIGNAL_FP, outer->fp);
 		pair = add_pair(pair, step->sp + UNWIND_SIGNAL_SP, outer->sp);
