@@ -266,7 +266,7 @@ fuzz: ## fuzz each reader of foreign data for FUZZ_SECONDS=60 (ONLY=word chooses
 
 # ---- installing -----------------------------------------------------------------
 # bin/ the commands, lib/memprof/ the library (found from there by `memprof run`),
-# include/memprof/memprof.h and its .pc file, man pages, JSON schemas, completions.
+# include/memprof/memprof.h and its .pc file, man pages, JSON schemas.
 VERSION := $(shell sed -n 's/^\#define MEMPROF_VERSION "\(.*\)"/\1/p' include/memprof/version.h 2>/dev/null)
 root := $(DESTDIR)$(PREFIX)
 MAN1 := $(wildcard man/*.1)
@@ -274,7 +274,7 @@ MAN_OTHER := $(wildcard man/*.3 man/*.5 man/*.7)
 SCHEMAS := $(wildcard man/schema/*.json)
 INSTALLED := $(TOOLS:%=bin/%) lib/memprof include/memprof/memprof.h lib/pkgconfig/memprof.pc \
 	$(MAN1:man/%=share/man/man1/%) $(foreach page,$(MAN_OTHER),share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
-	share/memprof share/doc/memprof share/bash-completion/completions/memprof
+	share/memprof share/doc/memprof
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	$(Q)install -d $(root)/bin $(root)/lib/memprof $(root)/lib/pkgconfig $(root)/include/memprof $(root)/share/doc/memprof
@@ -282,12 +282,10 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	$(Q)for name in $(filter-out memprof,$(TOOLS)); do ln -sf memprof $(root)/bin/$$name; done
 	$(Q)install -m 755 $(B)/libmemprof.so $(root)/lib/memprof/libmemprof.so
 	$(Q)install -m 644 include/memprof/memprof.h $(root)/include/memprof/memprof.h
-	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(or $(VERSION),0),' packaging/memprof.pc.in >$(root)/lib/pkgconfig/memprof.pc
+	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(or $(VERSION),0),' include/memprof.pc.in >$(root)/lib/pkgconfig/memprof.pc
 	$(Q)for page in $(MAN1) $(MAN_OTHER); do \
 		install -D -m 644 $$page $(root)/share/man/man$${page##*.}/$$(basename $$page); done
 	$(Q)for schema in $(SCHEMAS); do install -D -m 644 $$schema $(root)/share/memprof/schema/$$(basename $$schema); done
-	$(Q)if [ -e packaging/completions/memprof.bash ]; then install -D -m 644 packaging/completions/memprof.bash \
-		$(root)/share/bash-completion/completions/memprof; fi
 	$(Q)install -m 644 README.md LICENSE $(root)/share/doc/memprof/
 	@echo "installed: $(root)/bin/memprof, $(root)/lib/memprof/libmemprof.so"
 
