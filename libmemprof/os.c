@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <errno.h>
@@ -213,6 +214,33 @@ bool os_file_may_grow_to(uint64_t bytes)
 	struct rlimit limit;
 
 	return os_call2(SYS_getrlimit, RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+#define SIGNAL(number) (1ull << ((number) - 1))
+
+/* The kernel would kill who blocks these and then causes one. */
+#define SIGNALS_LEFT                                                                               \
+	(SIGNAL(SIGSEGV) | SIGNAL(SIGBUS) | SIGNAL(SIGILL) | SIGNAL(SIGFPE) | SIGNAL(SIGTRAP) |    \
+	 SIGNAL(SIGSYS))
+
+/* No mask can hold SIGKILL: nothing was blocked. */
+#define MASK_UNKNOWN SIGNAL(SIGKILL)
+
+uint64_t os_block_signals(void)
+{
+	const uint64_t wanted = ~SIGNALS_LEFT;
+	uint64_t before = 0;
+
+	if (os_is_forbidden ||
+	    os_call4(SYS_rt_sigprocmask, SIG_BLOCK, &wanted, &before, sizeof(before)) != 0)
+		return MASK_UNKNOWN;
+	return before;
+}
+
+void os_restore_signals(uint64_t mask)
+{
+	if (mask != MASK_UNKNOWN && !os_is_forbidden)
+		os_call4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
 }
 
 void os_yield(void)

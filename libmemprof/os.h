@@ -78,6 +78,14 @@ bool os_is_file(int descriptor, uint64_t device, uint64_t inode);
 /* May a file grow to @bytes? Beyond RLIMIT_FSIZE lies SIGXFSZ: ask first. */
 bool os_file_may_grow_to(uint64_t bytes);
 
+/*
+ * Between these no handler runs in the calling thread, save those of faults and of
+ * SIGSYS, which can't wait. They nest. os_block_signals gives what is to be handed
+ * to os_restore_signals.
+ */
+uint64_t os_block_signals(void);
+void os_restore_signals(uint64_t mask);
+
 void os_yield(void);
 void os_sleep_ns(uint64_t ns);
 

@@ -27,15 +27,8 @@ static bool take_from_dead(struct owner_lock *lock, uint32_t self)
 					   __ATOMIC_RELAXED);
 }
 
-bool owner_lock_try(struct owner_lock *lock)
+static bool wait_for(struct owner_lock *lock, uint32_t self)
 {
-	return take_free(lock, (uint32_t)os_tid());
-}
-
-bool owner_lock_take(struct owner_lock *lock)
-{
-	uint32_t self = (uint32_t)os_tid();
-
 	if (take_free(lock, self))
 		return true;
 	if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self)
@@ -55,7 +48,22 @@ bool owner_lock_take(struct owner_lock *lock)
 	return false;
 }
 
+bool owner_lock_take(struct owner_lock *lock)
+{
+	uint64_t signals = os_block_signals();
+
+	if (wait_for(lock, (uint32_t)os_tid())) {
+		lock->signals = signals;
+		return true;
+	}
+	os_restore_signals(signals);
+	return false;
+}
+
 void owner_lock_release(struct owner_lock *lock)
 {
+	uint64_t signals = lock->signals;
+
 	__atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+	os_restore_signals(signals);
 }

@@ -32,17 +32,25 @@
 /* ---- the lock ------------------------------------------------------------------ */
 
 static uint32_t table_lock;
+static uint64_t table_signals; /* the holder's mask: no handler may leave with the lock */
 
 static bool lock_try(void)
 {
-	return __atomic_exchange_n(&table_lock, 1, __ATOMIC_ACQUIRE) == 0;
+	uint64_t signals = os_block_signals();
+
+	if (__atomic_exchange_n(&table_lock, 1, __ATOMIC_ACQUIRE) == 0) {
+		table_signals = signals;
+		return true;
+	}
+	os_restore_signals(signals);
+	return false;
 }
 
 /* Its holder never waits for anything, so a short while is enough, unless the
  * holder is this very thread, interrupted. */
 static bool lock_within(unsigned turns)
 {
-	while (!lock_try()) {
+	while (__atomic_load_n(&table_lock, __ATOMIC_RELAXED) || !lock_try()) {
 		if (turns-- == 0)
 			return false;
 		arch_pause();
@@ -52,7 +60,10 @@ static bool lock_within(unsigned turns)
 
 static void lock_release(void)
 {
+	uint64_t signals = table_signals;
+
 	__atomic_store_n(&table_lock, 0, __ATOMIC_RELEASE);
+	os_restore_signals(signals);
 }
 
 /* ---- ids: from the id back to the place ------------------------------------------- */

@@ -256,7 +256,7 @@ enum places {
 };
 
 /* Fills `held` with the records of the next fresh place. */
-static bool hold_place(struct recorder *recorder)
+static bool fill_held(struct recorder *recorder)
 {
 	struct record_cursor cursor;
 	struct pc_entry entry;
@@ -272,6 +272,20 @@ static bool hold_place(struct recorder *recorder)
 	record_end(&cursor);
 	recorder->held_bytes = (uint32_t)(cursor.at - recorder->held);
 	return true;
+}
+
+/* No handler may leave between the taking and the keeping. */
+static bool hold_place(struct recorder *recorder)
+{
+	uint64_t signals;
+	bool done;
+
+	if (!pc_table_has_fresh())
+		return false;
+	signals = os_block_signals();
+	done = fill_held(recorder);
+	os_restore_signals(signals);
+	return done;
 }
 
 static enum places write_held(struct recorder *recorder)

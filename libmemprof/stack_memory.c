@@ -83,6 +83,13 @@ static bool own_stack_extend(struct own_stack *own, uintptr_t sp)
 	return true;
 }
 
+bool own_stack_has(struct own_stack *own, uintptr_t sp)
+{
+	if (!own->high)
+		return sp - main_low < main_high - main_low;
+	return sp - own->low < own->high - own->low || own_stack_extend(own, sp);
+}
+
 void stack_window_find(struct stack_window *window, struct own_stack *own, uintptr_t sp,
 		       bool is_live)
 {

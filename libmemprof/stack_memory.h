@@ -29,6 +29,9 @@ void stack_memory_start(void);
 /* For the calling thread. */
 void own_stack_find(struct own_stack *own);
 
+/* Does @sp lie on the stack of the calling thread, whose @own is? */
+bool own_stack_has(struct own_stack *own, uintptr_t sp);
+
 /* The window for a walk whose stack pointer is @sp. @is_live: we run on this very
  * stack, further in. */
 void stack_window_find(struct stack_window *window, struct own_stack *own, uintptr_t sp,

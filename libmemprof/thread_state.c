@@ -29,7 +29,7 @@
 #define BATCH_STATES 8
 #define BATCHES 8192
 #define PROBES 8
-#define NESTING_MAX 3
+#define NESTING_MAX 8 /* coroutines that handlers switch between, more than handlers */
 #define OWNER_NOBODY 0xffffffffu /* a state that no thread could use yet */
 
 struct thread_state thread_nobody = { .busy = 1 };
@@ -91,16 +91,28 @@ static bool is_orphan(uint32_t owner, uint32_t tid)
 	return owner == OWNER_NOBODY || !os_thread_exists((int)owner);
 }
 
+/* Goes round the pool. (Not a growing number modulo the pool's size: both grow
+ * together, and could name the same eight states for ever.) Lost races only make
+ * two threads look at the same state. */
+static uint32_t next_probe(uint32_t count)
+{
+	uint32_t index = __atomic_load_n(&probe_next, __ATOMIC_RELAXED);
+
+	if (index >= count)
+		index = 0;
+	__atomic_store_n(&probe_next, index + 1, __ATOMIC_RELAXED);
+	return index;
+}
+
 /* A state whose thread is gone. */
 static struct thread_state *take_orphan(uint32_t tid)
 {
 	uint32_t count = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
 	struct thread_state *state;
-	uint32_t index, owner;
+	uint32_t owner;
 
 	for (unsigned i = 0; i < PROBES && i < count; i++) {
-		index = __atomic_fetch_add(&probe_next, 1, __ATOMIC_RELAXED) % count;
-		state = state_at(index);
+		state = state_at(next_probe(count));
 		if (!state)
 			continue;
 		owner = __atomic_load_n(&state->owner, __ATOMIC_RELAXED);
@@ -189,9 +201,11 @@ static struct thread_state *take_state(uint32_t tid)
 	return NULL;
 }
 
-/* process_ready may read files, and say a line. */
+/* process_ready may read files, and say a line. A handler that left it for good
+ * would leave this thread outside. */
 static bool process_is_ready(void)
 {
+	uint64_t signals = os_block_signals();
 	int saved = errno;
 	bool is_ready;
 
@@ -199,6 +213,7 @@ static bool process_is_ready(void)
 	is_ready = process_ready();
 	thread_outside_end();
 	errno = saved;
+	os_restore_signals(signals);
 	return is_ready;
 }
 
@@ -228,16 +243,10 @@ static bool revive(struct recorder *recorder)
 	return false;
 }
 
-static struct thread_state *begin_thread(void)
+static struct thread_state *find_state(void)
 {
 	struct thread_state *state = NULL;
 
-	if (next_searching || thread_here.is_outside)
-		return NULL;
-	if (thread_here.is_beginning) {
-		loss_count(TRACE_LOSS_BUSY, 1);
-		return NULL;
-	}
 	thread_here.is_beginning = 1;
 	recorder_revive = revive;
 	if (next_find() && process_is_ready()) {
@@ -254,36 +263,73 @@ static struct thread_state *begin_thread(void)
 	return state;
 }
 
+static struct thread_state *begin_thread(void)
+{
+	struct thread_state *state;
+	uint64_t signals;
+
+	if (next_searching || thread_here.is_outside)
+		return NULL;
+	if (thread_here.is_beginning) {
+		loss_count(TRACE_LOSS_BUSY, 1);
+		return NULL;
+	}
+	signals = os_block_signals();
+	state = find_state();
+	os_restore_signals(signals);
+	return state;
+}
+
 /* ---- entering a state that is busy ---- */
 
-static bool lies_on(const stack_t *stack, uintptr_t address)
+enum stack_kind {
+	STACK_OWN,
+	STACK_ALTERNATE,
+	STACK_OTHER, /* a coroutine's, say */
+};
+
+/* sigaltstack says nothing of a stack that is disarmed while a handler is on it. */
+static enum stack_kind kind_of(struct thread_state *state, const stack_t *alternate,
+			       uintptr_t address)
 {
-	return address - (uintptr_t)stack->ss_sp < stack->ss_size;
+	if (address - (uintptr_t)alternate->ss_sp < alternate->ss_size)
+		return STACK_ALTERNATE;
+	return unwind_stack_is_own(state->recorder.unwind, address) ? STACK_OWN : STACK_OTHER;
 }
 
 /*
  * Was the frame that went in at stack address @busy left by siglongjmp? Then
- * somebody stands at its place or further out, on the same stack. A handler
- * that interrupted it stands deeper, or on its alternate stack.
+ * somebody stands at its place or further out, on the same stack, or has come
+ * back from the alternate one. A handler that interrupted it stands deeper, or
+ * elsewhere. Other stacks may be several, and who stands on one can come back:
+ * only its very place taken by another is a proof.
  */
-static bool frame_is_gone(uintptr_t busy, uintptr_t stack)
+static bool frame_is_gone(struct thread_state *state, uintptr_t stack)
 {
+	uintptr_t busy = state->busy;
+	enum stack_kind busy_kind, stack_kind;
 	stack_t alternate = { 0 };
-	bool busy_is_alternate = false, stack_is_alternate = false;
 
-	if (!os_is_error(os_call2(SYS_sigaltstack, NULL, &alternate)) && alternate.ss_size) {
-		busy_is_alternate = lies_on(&alternate, busy);
-		stack_is_alternate = lies_on(&alternate, stack);
-	}
-	if (busy_is_alternate != stack_is_alternate)
-		return busy_is_alternate;
-	return stack >= busy;
+	if (stack == busy)
+		return true;
+	if (os_is_error(os_call2(SYS_sigaltstack, NULL, &alternate)))
+		alternate.ss_size = 0;
+	busy_kind = kind_of(state, &alternate, busy);
+	stack_kind = kind_of(state, &alternate, stack);
+	if (busy_kind == stack_kind)
+		return busy_kind != STACK_OTHER && stack > busy;
+	return busy_kind == STACK_ALTERNATE && stack_kind == STACK_OWN;
 }
 
 static struct thread_state *nested_of(struct thread_state *state)
 {
-	if (!state->nested)
-		state->nested = take_state(state->owner);
+	uint64_t signals;
+
+	if (state->nested)
+		return state->nested;
+	signals = os_block_signals();
+	state->nested = take_state(state->owner);
+	os_restore_signals(signals);
 	return state->nested;
 }
 
@@ -305,7 +351,7 @@ struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 		return NULL;
 	first = state;
 	for (unsigned depth = 0; state->busy; depth++) {
-		if (frame_is_gone(state->busy, (uintptr_t)frame)) {
+		if (frame_is_gone(state, (uintptr_t)frame)) {
 			repair(state);
 			break;
 		}

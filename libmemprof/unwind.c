@@ -158,6 +158,13 @@ static void set_up(struct unwind_state *state)
 	unwind_restart(state);
 }
 
+bool unwind_stack_is_own(struct unwind_state *state, uintptr_t address)
+{
+	if (!state->own.high)
+		own_stack_find(&state->own);
+	return own_stack_has(&state->own, address);
+}
+
 void unwind_restart(struct unwind_state *state)
 {
 	state->frame_count = 0;

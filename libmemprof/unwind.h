@@ -61,6 +61,9 @@ void unwind_start(unsigned depth);
 /* The calling thread takes @state over: its stack's bounds are found anew. */
 void unwind_thread_begin(struct unwind_state *state);
 
+/* Does @address lie on the calling thread's own stack, whose state this is? */
+bool unwind_stack_is_own(struct unwind_state *state, uintptr_t address);
+
 /* Forgets memo and cache: the decoder starts anew here. */
 void unwind_restart(struct unwind_state *state);
 

@@ -305,26 +305,27 @@ static void a_restart_in_the_middle_costs_no_record(void **state)
 
 /* ---- states ---- */
 
+#define NESTING_MAX 8 /* thread_state.c */
+
 static void who_interrupts_the_recorder_gets_a_state_of_his_own(void **state)
 {
 	const char *here = __builtin_frame_address(0);
-	struct thread_state *first, *second, *third;
+	struct thread_state *states[NESTING_MAX];
 
 	(void)state;
-	first = thread_enter((const void *)(here));
-	second = thread_enter((const void *)(here - 1000));
-	third = thread_enter((const void *)(here - 2000));
-	assert_non_null(first);
-	assert_non_null(second);
-	assert_non_null(third);
-	assert_ptr_not_equal(first, second);
-	assert_ptr_not_equal(second, third);
-	assert_null(thread_enter((const void *)(here - 3000))); /* dropped, and counted */
-	thread_leave(third);
-	thread_leave(second);
-	assert_ptr_equal(thread_enter((const void *)(here - 1000)), second);
-	thread_leave(second);
-	thread_leave(first);
+	for (int i = 0; i < NESTING_MAX; i++) {
+		states[i] = thread_enter((const void *)(here - 1000 * i));
+		assert_non_null(states[i]);
+		for (int k = 0; k < i; k++)
+			assert_ptr_not_equal(states[i], states[k]);
+	}
+	/* dropped, and counted */
+	assert_null(thread_enter((const void *)(here - 1000 * NESTING_MAX)));
+	for (int i = NESTING_MAX - 1; i > 0; i--)
+		thread_leave(states[i]);
+	assert_ptr_equal(thread_enter((const void *)(here - 1000)), states[1]);
+	thread_leave(states[1]);
+	thread_leave(states[0]);
 }
 
 static void a_state_left_by_longjmp_is_free_again(void **state)
