@@ -28,7 +28,10 @@
 
 #define BATCH_STATES 8
 #define BATCHES 8192
+/* States that a search looks at: so many, and more in a large pool, which else
+ * would grow with every round past living threads that stand side by side. */
 #define PROBES 8
+#define PROBES_SHARE 16
 #define NESTING_MAX 8 /* coroutines that handlers switch between, more than handlers */
 #define OWNER_NOBODY 0xffffffffu /* a state that no thread could use yet */
 
@@ -109,9 +112,10 @@ static struct thread_state *take_orphan(uint32_t tid)
 {
 	uint32_t count = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
 	struct thread_state *state;
+	uint32_t probes = count / PROBES_SHARE > PROBES ? count / PROBES_SHARE : PROBES;
 	uint32_t owner;
 
-	for (unsigned i = 0; i < PROBES && i < count; i++) {
+	for (uint32_t i = 0; i < probes && i < count; i++) {
 		state = state_at(next_probe(count));
 		if (!state)
 			continue;

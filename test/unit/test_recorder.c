@@ -359,8 +359,9 @@ static void short_threads_use_the_same_lanes_again(void **state)
 		assert_int_equal(pthread_create(&thread, NULL, short_thread, NULL), 0);
 		assert_int_equal(pthread_join(thread, NULL), 0);
 	}
-	/* A joined thread may be seen for a moment longer. */
-	assert_in_range(recorder_lanes - before, 0, 30);
+	/* A joined thread may be seen for a moment longer, and the main thread has
+	 * many states side by side. */
+	assert_in_range(recorder_lanes - before, 0, 60);
 }
 
 static void *own_state(void *context)
