@@ -47,6 +47,8 @@ $(B)/libmemprof.so: $(LIB_OBJ) libmemprof/exports.map
 
 # Hooks jump on and leave no frame: whoever they jump to sees the program.
 $(B)/libmemprof/interpose.o: LIB_CFLAGS += -fomit-frame-pointer -foptimize-sibling-calls
+# The walk needs all registers, and begins at a frame that it is given.
+$(B)/libmemprof/unwind.o: LIB_CFLAGS += -fomit-frame-pointer -foptimize-sibling-calls
 
 $(B)/libmemprof/%.o: libmemprof/%.c
 	$(call say,CC,$<)

@@ -34,11 +34,16 @@ extern uint32_t event_buffer_is_late __attribute__((visibility("hidden")));
 void event_buffer_write_through(struct event_buffer *buffer);
 
 /* Makes what was written up to @at part of the trace: after this store it
- * survives the process. */
-static inline void event_buffer_commit(struct event_buffer *buffer, uint8_t *at)
+ * survives the process. The caller then looks at event_buffer_is_late. */
+static inline void event_buffer_commit_early(struct event_buffer *buffer, uint8_t *at)
 {
 	buffer->at = at;
 	__atomic_store_n(buffer->word, buffer->base + (uintptr_t)at, __ATOMIC_RELEASE);
+}
+
+static inline void event_buffer_commit(struct event_buffer *buffer, uint8_t *at)
+{
+	event_buffer_commit_early(buffer, at);
 	if (__builtin_expect(__atomic_load_n(&event_buffer_is_late, __ATOMIC_RELAXED), 0))
 		event_buffer_write_through(buffer);
 }

@@ -169,32 +169,51 @@ static noinline bool take_sample(struct thread_state *state, const void *block, 
 /* Each function that stands behind a hook has a frame, which tells its caller. */
 #define FRAME ((const uintptr_t *)__builtin_frame_address(0))
 
-static inline __attribute__((always_inline)) void allocated(const void *block, uint64_t size,
-							    const uintptr_t *frame)
+/* By a thread that has entered; leaves. Returns @block. */
+static noinline void *allocated_inside(struct thread_state *state, void *block, uint64_t size,
+				       const uintptr_t *frame)
 {
-	struct thread_state *state = thread_enter(frame);
-
-	if (unlikely(!state))
-		return;
 	if (is_exact(state) || take_sample(state, block, size))
-		recorder_put_allocate(&state->recorder, block, size, frame);
+		recorder_allocate_frame(&state->recorder, block, size, frame);
 	thread_leave(state);
-}
-
-void *record_malloc(size_t size)
-{
-	void *block = next.malloc(size);
-
-	if (likely(block))
-		allocated(block, size, FRAME);
 	return block;
 }
 
-/* The same for the others, which are not that frequent. */
+/* What follows a record only at the process's end, or with a second opinion. */
+static noinline void *allocated_late(struct thread_state *state, void *block,
+				     const uintptr_t *frame __attribute__((unused)))
+{
+	if (recorder_is_late())
+		recorder_finish_late(&state->recorder);
+	oracle_check(&state->recorder.buffer, frame[1]);
+	thread_leave(state);
+	return block;
+}
+
+/* By a thread that has not entered. */
 static noinline void *allocated_rarely(void *block, uint64_t size, const uintptr_t *frame)
 {
-	if (block)
-		allocated(block, size, frame);
+	struct thread_state *state = block ? thread_enter(frame) : NULL;
+
+	return state ? allocated_inside(state, block, size, frame) : block;
+}
+
+/* What is usual is done in line, and calls nothing but the real function; all that
+ * is not ends in a call that does the rest: no register has to be kept for it. */
+void *record_malloc(size_t size)
+{
+	void *block = next.malloc(size);
+	struct thread_state *state = thread_here.state;
+
+	if (unlikely(state->busy || !block))
+		return allocated_rarely(block, size, FRAME);
+	thread_enter_idle(state, FRAME);
+	if (unlikely(!is_exact(state)) ||
+	    !recorder_put_allocate(&state->recorder, block, size, FRAME))
+		return allocated_inside(state, block, size, FRAME);
+	if (WITH_ORACLE || recorder_is_late())
+		return allocated_late(state, block, FRAME);
+	thread_leave(state);
 	return block;
 }
 
@@ -285,29 +304,48 @@ void record_free(void *block)
 	next.free(block);
 }
 
-static noinline void freed_off_path(struct thread_state *state, const void *block,
-				    const uintptr_t *frame)
+/* By a thread that has entered; leaves. */
+static noinline void free_inside(struct thread_state *state, void *block, const uintptr_t *frame)
 {
 	struct unwind_point point = unwind_point_of(frame);
 
 	freed_rarely(state, block, false, &point);
+	thread_leave(state);
+	next.free(block);
 }
 
-/* The block has no tag, and exact blocks are about. */
+static noinline void free_late(struct thread_state *state, void *block)
+{
+	recorder_finish_late(&state->recorder);
+	thread_leave(state);
+	next.free(block);
+}
+
+/* The block has no tag, and exact blocks are about. In line as in record_malloc. */
 static void route_free(void *block)
 {
-	struct thread_state *state;
+	struct thread_state *state = thread_here.state;
 
 	if (unlikely(!block))
 		return;
-	state = thread_enter(FRAME);
-	if (likely(state)) {
-		if (is_exact(state))
-			recorder_put_free(&state->recorder, block);
+	if (unlikely(state->busy)) {
+		state = thread_enter_slowly(FRAME);
+		if (state)
+			free_inside(state, block, FRAME);
 		else
-			freed_off_path(state, block, FRAME);
-		thread_leave(state);
+			next.free(block);
+		return;
 	}
+	thread_enter_idle(state, FRAME);
+	if (unlikely(!is_exact(state)) || !recorder_put_free(&state->recorder, block)) {
+		free_inside(state, block, FRAME);
+		return;
+	}
+	if (recorder_is_late()) {
+		free_late(state, block);
+		return;
+	}
+	thread_leave(state);
 	next.free(block);
 }
 

@@ -49,7 +49,6 @@ static void forget(struct recorder *recorder)
 	memset(recorder->addresses, 0, sizeof recorder->addresses);
 	memset(recorder->sizes, 0, sizeof recorder->sizes);
 	recorder->last_address = 0;
-	recorder->last_slot = 0;
 	recorder->stated_rate = settings_get()->rate_bytes;
 }
 
@@ -238,11 +237,9 @@ static inline uint8_t *store_stack(struct recorder *recorder, uint8_t *at,
 	return stack_delta_store(delta, at, recorder->buffer.end);
 }
 
-/* The slot that the stack takes becomes the last one. */
+/* A stack that takes a slot has no last size yet. */
 static inline void note_slot(struct recorder *recorder, const struct stack_delta *delta)
 {
-	if (delta->mode == TRACE_STACK_CACHED || delta->mode == TRACE_STACK_DELTA)
-		recorder->last_slot = delta->slot;
 	if (delta->mode == TRACE_STACK_DELTA)
 		recorder->sizes[delta->slot] = 0;
 }
@@ -439,7 +436,7 @@ static uint8_t *store_size(struct recorder *recorder, uint8_t *at, unsigned *tag
 {
 	if (delta->mode == TRACE_STACK_NONE)
 		return varint_store(at, size);
-	return recorder_store_size(recorder, at, tag, recorder->last_slot, size);
+	return recorder_store_size(recorder, at, tag, delta->slot, size);
 }
 
 /* One attempt with the stack at hand. false: it didn't fit. */
@@ -500,21 +497,12 @@ noinline void recorder_allocate(struct recorder *recorder, const void *block, ui
 	write_stacked(recorder, &event, point);
 }
 
-noinline void recorder_allocate_full(struct recorder *recorder, const void *block, uint64_t size,
-				     const uintptr_t *frame)
+noinline void recorder_allocate_frame(struct recorder *recorder, const void *block,
+				      uint64_t size, const uintptr_t *frame)
 {
 	struct unwind_point point = unwind_point_of(frame);
 
 	recorder_allocate(recorder, block, size, &point);
-}
-
-noinline void recorder_allocate_rest(struct recorder *recorder, const void *block, uint64_t size,
-				     const uintptr_t *frame, struct stack_delta *delta)
-{
-	struct stacked event = { .address = (uintptr_t)block, .size = size };
-	struct unwind_point point = unwind_point_of(frame);
-
-	write_rest(recorder, &event, &point, delta);
 }
 
 void recorder_reallocate(struct recorder *recorder, const void *old, const void *block,

@@ -26,7 +26,6 @@ struct recorder {
 	struct unwind_state *unwind;
 	uint64_t clock;         /* time of the last record, in units of 2^TRACE_TIME_SHIFT */
 	uintptr_t last_address;
-	uint32_t last_slot;     /* cache slot of the last stack */
 	int32_t clock_skip;     /* events until the clock is read again */
 	int32_t clock_every;    /* ... counts from here */
 	uint32_t held_bytes;    /* records in `held` that are still to be written */

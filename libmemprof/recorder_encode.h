@@ -14,14 +14,12 @@
 #include "clock.h"
 #include "readings.h"
 #include "recorder.h"
+#include "unwind_cache.h"
 #include "unwind_libunwind.h"
 
-/* An allocation for which the slot has no room, and one whose stack, taken
- * already, is not in the cache. @frame: see recorder_put_allocate. */
-void recorder_allocate_full(struct recorder *recorder, const void *block, uint64_t size,
-			    const uintptr_t *frame);
-void recorder_allocate_rest(struct recorder *recorder, const void *block, uint64_t size,
-			    const uintptr_t *frame, struct stack_delta *delta);
+/* Any allocation. @frame: see recorder_put_allocate. */
+void recorder_allocate_frame(struct recorder *recorder, const void *block, uint64_t size,
+			     const uintptr_t *frame);
 void recorder_take_reading(struct recorder *recorder, uint64_t ticks);
 
 /*
@@ -44,6 +42,28 @@ static inline uint64_t recorder_tick(struct recorder *recorder)
 		return 0;
 	recorder->clock += ahead;
 	return ahead;
+}
+
+/* The same as far as it takes no call. false: recorder_tick is to do it. */
+static inline bool recorder_tick_quickly(struct recorder *recorder, uint64_t *ahead)
+{
+	uint64_t ticks;
+
+	*ahead = 0;
+	if (__builtin_expect(--recorder->clock_skip >= 0 && recorder_lanes == 1, 1))
+		return true;
+	if (clock_source != CLOCK_SOURCE_TSC)
+		return false;
+	ticks = arch_ticks();
+	if (reading_due(ticks))
+		return false;
+	recorder->clock_skip = recorder->clock_every - 1;
+	ticks = (ticks >> TRACE_TIME_SHIFT) - recorder->clock;
+	if ((int64_t)ticks > 0) {
+		recorder->clock += ticks;
+		*ahead = ticks;
+	}
+	return true;
 }
 
 static inline uint8_t *recorder_store_time(uint8_t *at, unsigned *tag, uint64_t ahead)
@@ -90,34 +110,29 @@ static inline struct unwind_point unwind_point_of(const uintptr_t *frame)
 	return (struct unwind_point){.pc = frame[1], .sp = (uintptr_t)(frame + 2), .fp = frame[0]};
 }
 
-/* @frame: __builtin_frame_address(0) of the hook's function. It is one register
- * where a point is three, until the stack is taken. */
-static inline __attribute__((always_inline)) void
+/*
+ * An allocation whose stack is at hand. false: that is not so, or there is something
+ * else to do: nothing was done, and recorder_allocate_frame must do it. Calls no
+ * function, so that its caller needs few registers kept; for the same reason the
+ * record is committed only: see recorder_is_late.
+ *
+ * @frame: __builtin_frame_address(0) of the hook's function. It is one register
+ * where a point is three, until the stack is taken.
+ */
+static inline __attribute__((always_inline)) bool
 recorder_put_allocate(struct recorder *recorder, const void *block, uint64_t size,
 		      const uintptr_t *frame)
 {
-	struct stack_delta delta;
-	uint16_t known; /* mode and slot of the delta */
-	unsigned slot, is_cached;
+	struct unwind_cache *cache = unwind_cache_of(recorder->unwind);
+	unsigned tag, slot, is_cached;
+	uint8_t *start = recorder->buffer.at, *at;
 	uint64_t ahead;
-	uint8_t *start, *at;
-	unsigned tag;
 
-	if (__builtin_expect(recorder->buffer.at >= recorder->buffer.limit, 0)) {
-		recorder_allocate_full(recorder, block, size, frame);
-		return;
-	}
-	stack_capture(recorder->unwind, unwind_point_of(frame), &delta);
-	__builtin_memcpy(&known, &delta, sizeof known);
-	if (__builtin_expect((uint8_t)known > TRACE_STACK_CACHED, 0)) {
-		recorder_allocate_rest(recorder, block, size, frame, &delta);
-		return;
-	}
-	slot = known >> 8;
-	is_cached = known & 1; /* else it is the same as the last */
-	recorder->last_slot = slot;
-	ahead = recorder_tick(recorder);
-	start = recorder->buffer.at;
+	if (__builtin_expect(start >= recorder->buffer.limit, 0) ||
+	    !cache_has(cache, unwind_point_of(frame), &slot) ||
+	    !recorder_tick_quickly(recorder, &ahead))
+		return false;
+	is_cached = cache_use(cache, slot); /* else it is the same as the last */
 	tag = TRACE_OP_ALLOCATE | is_cached << TRACE_TAG_STACK_SHIFT;
 	at = recorder_store_time(start + 1, &tag, ahead);
 	at = recorder_store_address(recorder, at, &tag, (uintptr_t)block);
@@ -125,31 +140,39 @@ recorder_put_allocate(struct recorder *recorder, const void *block, uint64_t siz
 	*at = (uint8_t)slot;
 	at += is_cached;
 	*start = (uint8_t)tag;
-	event_buffer_commit(&recorder->buffer, at);
-	oracle_check(&recorder->buffer, frame[1]);
+	event_buffer_commit_early(&recorder->buffer, at);
+	return true;
 }
 
 _Static_assert(TRACE_STACK_SAME == 0 && TRACE_STACK_CACHED == 1, "bytes of a known stack");
-_Static_assert(offsetof(struct stack_delta, mode) == 0 && offsetof(struct stack_delta, slot) == 1,
-	       "mode and slot are read together");
 
-static inline __attribute__((always_inline)) void recorder_put_free(struct recorder *recorder,
+/* The same for a free; else recorder_free. */
+static inline __attribute__((always_inline)) bool recorder_put_free(struct recorder *recorder,
 								    const void *block)
 {
 	unsigned tag = TRACE_OP_FREE;
+	uint8_t *start = recorder->buffer.at, *at;
 	uint64_t ahead;
-	uint8_t *start, *at;
 
-	if (__builtin_expect(recorder->buffer.at >= recorder->buffer.limit, 0)) {
-		recorder_free(recorder, block, 0);
-		return;
-	}
-	ahead = recorder_tick(recorder);
-	start = recorder->buffer.at;
+	if (__builtin_expect(start >= recorder->buffer.limit, 0) ||
+	    !recorder_tick_quickly(recorder, &ahead))
+		return false;
 	at = recorder_store_time(start + 1, &tag, ahead);
 	at = recorder_store_address(recorder, at, &tag, (uintptr_t)block);
 	*start = (uint8_t)tag;
-	event_buffer_commit(&recorder->buffer, at);
+	event_buffer_commit_early(&recorder->buffer, at);
+	return true;
+}
+
+/* After a record was put: call recorder_finish_late, the process is ending. */
+static inline bool recorder_is_late(void)
+{
+	return __builtin_expect(__atomic_load_n(&event_buffer_is_late, __ATOMIC_RELAXED), 0);
+}
+
+static inline void recorder_finish_late(struct recorder *recorder)
+{
+	event_buffer_write_through(&recorder->buffer);
 }
 
 #endif

@@ -51,6 +51,13 @@ extern __thread struct thread_here thread_here __attribute__((visibility("hidden
 
 struct thread_state *thread_enter_slowly(const uintptr_t *frame);
 
+/* Enters a state that nobody is in. */
+static inline void thread_enter_idle(struct thread_state *state, const uintptr_t *frame)
+{
+	state->busy = (uintptr_t)frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /*
  * The state to work with, marked busy, or NULL: nothing can be recorded now
  * (and if that is a loss, it has been counted). @frame: __builtin_frame_address(0)
@@ -62,8 +69,7 @@ static inline struct thread_state *thread_enter(const uintptr_t *frame)
 
 	if (__builtin_expect(state->busy, 0))
 		return thread_enter_slowly(frame);
-	state->busy = (uintptr_t)frame;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread_enter_idle(state, frame);
 	return state;
 }
 

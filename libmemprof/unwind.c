@@ -26,6 +26,7 @@
 #include "memprof/trace_format.h"
 #include "os.h"
 #include "unwind_arch_x86_64.h"
+#include "unwind_cache.h"
 #include "unwind_walk.h"
 
 #define DEPTH_MAX 8192
@@ -42,45 +43,14 @@
 /* Pairs copied at most. */
 #define COPIED_MAX 256u /* a multiple of 4: copies are compared by fours */
 
-#define NO_SLOT (TRACE_CACHE_SLOTS)
+#define NO_SLOT TRACE_CACHE_SLOTS
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define noinline __attribute__((noinline))
 
-struct pair {
-	uintptr_t slot;
-	uint64_t value;
-};
-
-struct frame {
-	uint64_t key;       /* place and row, as in the table */
-	uintptr_t sp;
-	uintptr_t fp;
-	uint64_t tag;       /* upper half: serial of the walk that put it here; lower
-			     * half: number of pairs of this frame and those further out */
-};
-
-static inline uint32_t frame_pairs_end(const struct frame *frame)
-{
-	return (uint32_t)frame->tag;
-}
-
 /* A frame's fp counts only when a step further out uses it. */
 #define FP_IS_DEAD ((uintptr_t)1 << 63)
-
-struct cached {
-	_Alignas(64) uintptr_t pc; /* 0: empty */
-	uintptr_t sp;
-	uintptr_t fp;
-	uintptr_t fp_mask;    /* which bits of it must be equal: none or all */
-	const struct pair *pairs_end; /* its own copies of the inner pairs: their end */
-	const struct pair *pairs;
-	uint64_t anchor_tag;  /* of the memo's frame that goes on behind them */
-	uint32_t anchor;      /* its number, counted from 1; 0: none does */
-};
-
-_Static_assert(sizeof(struct cached) == 64, "a cache line");
 
 enum memo_end {
 	MEMO_END = 0,                /* the outermost frame is there */
@@ -89,27 +59,22 @@ enum memo_end {
 };
 
 struct unwind_state {
-	uint32_t generation;   /* 0: nothing set up yet */
-	uint32_t last_slot;    /* NO_SLOT: none used */
+	struct unwind_cache cache; /* and the memo; first: see unwind_cache_of */
 	bool is_restarted;
 
-	struct own_stack own;
-
-	/* The memo. */
-	uint32_t frame_count;
-	uint32_t end;          /* enum memo_end */
+	/* More of the memo. */
 	bool is_opaque;        /* the stack walked last is not to be compared with */
+	uint32_t end;          /* enum memo_end */
 	uint32_t serial;
-	struct frame *frames;
-	struct pair *pairs;
+
+	struct own_stack own;
 
 	/* The walk at work. */
 	struct stack_step *steps;
 
-	/* The cache. */
+	/* Copied pairs of cached stacks. */
 	uint32_t pool_block;   /* being filled */
 	uint32_t pool_used;    /* pairs in it */
-	_Alignas(64) struct cached cache[TRACE_CACHE_SLOTS];
 	struct pair pool[POOL_BLOCKS * POOL_BLOCK_PAIRS];
 
 	uint64_t arrays[];
@@ -138,17 +103,17 @@ static void place_arrays(struct unwind_state *state)
 	char *at = (char *)state->arrays;
 
 	/* In front of the outermost frame stands one that no walk gets beyond. */
-	state->frames = (struct frame *)at + 1;
-	state->frames[-1].sp = UINTPTR_MAX;
+	state->cache.frames = (struct frame *)at + 1;
+	state->cache.frames[-1].sp = UINTPTR_MAX;
 	at += (depth_max + 1) * sizeof(struct frame);
-	state->pairs = (struct pair *)at;
+	state->cache.pairs = (struct pair *)at;
 	at += depth_max * PAIRS_OF_FRAME * sizeof(struct pair);
 	state->steps = (struct stack_step *)at; /* one more, for a mark at the end */
 }
 
 void unwind_thread_begin(struct unwind_state *state)
 {
-	state->generation = 0;
+	state->cache.generation = 0;
 }
 
 static void set_up(struct unwind_state *state)
@@ -167,12 +132,12 @@ bool unwind_stack_is_own(struct unwind_state *state, uintptr_t address)
 
 void unwind_restart(struct unwind_state *state)
 {
-	state->frame_count = 0;
+	state->cache.frame_count = 0;
 	state->end = MEMO_END;
 	state->is_opaque = false;
-	state->last_slot = NO_SLOT;
+	state->cache.last_slot = NO_SLOT;
 	for (unsigned i = 0; i < TRACE_CACHE_SLOTS; i++)
-		state->cache[i].pc = 0;
+		state->cache.slots[i].pc = 0;
 	state->pool_block = 0;
 	state->pool_used = 0;
 }
@@ -186,34 +151,6 @@ bool unwind_take_restarted(struct unwind_state *state)
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
-
-/* Compares the last @count pairs, the last first. 0: all hold; else the number of
- * the first that doesn't, counted from 1. */
-static inline bool four_differ(const struct pair *end) READS_STACKS;
-static inline bool four_differ(const struct pair *end)
-{
-	return stack_load(end[-1].slot) != end[-1].value ||
-	       stack_load(end[-2].slot) != end[-2].value ||
-	       stack_load(end[-3].slot) != end[-3].value ||
-	       stack_load(end[-4].slot) != end[-4].value;
-}
-
-static inline size_t pairs_differ(const struct pair *pairs, size_t count) READS_STACKS;
-static inline size_t pairs_differ(const struct pair *pairs, size_t count)
-{
-	const struct pair *pair = pairs + count;
-
-	while (count >= 4 && !four_differ(pair)) {
-		pair -= 4;
-		count -= 4;
-	}
-	for (; count; count--) {
-		pair--;
-		if (stack_load(pair->slot) != pair->value)
-			return count;
-	}
-	return 0;
-}
 
 static inline struct pair *add_pair(struct pair *pair, uintptr_t slot, uint64_t value)
 {
@@ -298,9 +235,9 @@ static inline bool frame_is(const struct frame *frame, pc_place place, uintptr_t
 static noinline const struct frame *memo_check(const struct unwind_state *state,
 					       const struct frame *top)
 {
-	size_t differs = pairs_differ(state->pairs, frame_pairs_end(top));
+	size_t differs = pairs_differ(state->cache.pairs, frame_pairs_end(top));
 
-	while (differs && top >= state->frames && frame_pairs_end(top) >= differs)
+	while (differs && top >= state->cache.frames && frame_pairs_end(top) >= differs)
 		top--;
 	return top;
 }
@@ -376,10 +313,6 @@ static inline uintptr_t cfa_limit(const struct walk *walk)
 	return walk->sp - window->low <= window->high - window->low ? window->high + 1 : 0;
 }
 
-/* Compilers like to keep two of the walk's words in one vector, and to take them
- * out again for each use. */
-#define KEEP_SCALAR(word) __asm__("" : "+r"(word))
-
 /*
  * The walk. What nearly all frames have is done in line, with the state in
  * registers: a place that is the first in its bucket or one of the next, a row of
@@ -394,7 +327,7 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 	const struct pc_map *map = __atomic_load_n(&pc_table_map, __ATOMIC_ACQUIRE);
 	const char *buckets = (const char *)(map + 1);
 	const uint64_t offsets = pc_map_offsets(map);
-	const struct frame *top = &state->frames[(state->is_opaque ? 0 : state->frame_count)] - 1;
+	const struct frame *top = &state->cache.frames[(state->is_opaque ? 0 : state->cache.frame_count)] - 1;
 	struct stack_step *step = state->steps, *const steps_end = step + depth_max;
 	uintptr_t sp = walk->sp, fp = walk->fp, limit = cfa_limit(walk), pc;
 	pc_place place = walk->place;
@@ -414,7 +347,7 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 			top--;
 		if (top->sp == sp && frame_is(top, place, sp, fp)) {
 			const struct frame *left = memo_check(state, top);
-			uint32_t met = (uint32_t)(top - state->frames) + 1;
+			uint32_t met = (uint32_t)(top - state->cache.frames) + 1;
 
 			if (left != top) {
 				top = left;
@@ -422,7 +355,7 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 				walked->met = met;
 				break;
 			} else {
-				top = state->frames - 1;
+				top = state->cache.frames - 1;
 			}
 		}
 		if (unlikely(step == steps_end)) {
@@ -490,7 +423,7 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 		walked->has_outer = true;
 		break;
 otherwise:
-		KEEP_SCALAR(sp);
+		KEEP_SCALAR(sp); /* not in one vector with place */
 		walk->place = place;
 		walk->sp = sp;
 		walk->fp = fp;
@@ -520,7 +453,7 @@ static void push_plain(struct unwind_state *state, const struct stack_step *step
 		       const struct stack_step *outer, struct frame *frame, struct pair *pair)
 {
 	const struct stack_step *step = steps + count;
-	uint64_t tag = (uint64_t)state->serial << 32 | (uint32_t)(pair - state->pairs);
+	uint64_t tag = (uint64_t)state->serial << 32 | (uint32_t)(pair - state->cache.pairs);
 
 	if (!outer && count) {
 		step--;
@@ -565,7 +498,7 @@ static bool push_any(struct unwind_state *state, const struct stack_step *steps,
 		frame->sp = step->sp;
 		frame->fp = fp_counts ? step->fp : FP_IS_DEAD;
 		is_opaque |= fp_counts && step->fp == FP_IS_DEAD; /* rubbish, but of that value */
-		frame->tag = serial | (uint32_t)(pair - state->pairs);
+		frame->tag = serial | (uint32_t)(pair - state->cache.pairs);
 		outer = step;
 	}
 	return is_opaque;
@@ -574,9 +507,9 @@ static bool push_any(struct unwind_state *state, const struct stack_step *steps,
 /* Puts the walked frames onto the memo, the outermost first. */
 static void memo_push(struct unwind_state *state, const struct walked *walked)
 {
-	struct frame *frame = &state->frames[walked->met];
+	struct frame *frame = &state->cache.frames[walked->met];
 	const struct stack_step *outer = walked->has_outer ? &walked->outer : NULL;
-	struct pair *pair = state->pairs;
+	struct pair *pair = state->cache.pairs;
 	bool fp_counts = false;
 
 	if (walked->met) {
@@ -585,7 +518,7 @@ static void memo_push(struct unwind_state *state, const struct walked *walked)
 		outer = &walked->outer; /* the state of that frame */
 	}
 	state->serial++;
-	state->frame_count = walked->met + walked->steps;
+	state->cache.frame_count = walked->met + walked->steps;
 	state->is_opaque = walked->is_opaque;
 	if (walked->is_plain && !fp_counts)
 		push_plain(state, state->steps, walked->steps, outer, frame, pair);
@@ -606,56 +539,15 @@ static void memo_push(struct unwind_state *state, const struct walked *walked)
  */
 #define CACHE_PROBES 4
 
-static inline uint64_t cache_hash(uintptr_t pc, uintptr_t sp)
-{
-	return (pc ^ (sp << 20)) * 0x9e3779b97f4a7c15ull;
-}
-
 static inline uint64_t cache_hash_on(uint64_t hash, uintptr_t slot, uint64_t value)
 {
 	return (hash ^ (value + slot)) * 0xd6e8feb86659fd93ull;
-}
-
-static inline unsigned cache_slot(uint64_t hash)
-{
-	return (unsigned)(hash >> 56);
 }
 
 /* Two stacks that would share a place can stay both. */
 static inline unsigned cache_other_slot(uint64_t hash)
 {
 	return (unsigned)(hash >> 48) % TRACE_CACHE_SLOTS;
-}
-
-static inline bool is_first_state(const struct cached *cached, uintptr_t pc, uintptr_t sp,
-				  uintptr_t fp)
-{
-	return cached->pc == pc && cached->sp == sp && !((cached->fp ^ fp) & cached->fp_mask);
-}
-
-/* The pair behind the first that differs, NULL when all copies hold. */
-static inline const struct pair *copies_differ(const struct cached *cached) READS_STACKS;
-static inline const struct pair *copies_differ(const struct cached *cached)
-{
-	const struct pair *end = cached->pairs_end;
-
-	for (; end != cached->pairs; end -= 4) {
-		if (four_differ(end))
-			return end;
-	}
-	return NULL;
-}
-
-/* What the copies leave to the memo. */
-static inline bool anchor_holds(const struct unwind_state *state, const struct cached *cached)
-{
-	const struct frame *anchor;
-
-	if (cached->anchor == 0)
-		return true;
-	anchor = &state->frames[cached->anchor - 1];
-	return cached->anchor <= state->frame_count && anchor->tag == cached->anchor_tag &&
-	       pairs_differ(state->pairs, frame_pairs_end(anchor)) == 0;
 }
 
 /*
@@ -669,17 +561,17 @@ static bool cache_search(const struct unwind_state *state, uintptr_t pc, uintptr
 	uint64_t hash = cache_hash(pc, sp);
 
 	for (unsigned probe = 0; probe < CACHE_PROBES; probe++) {
-		const struct cached *cached = &state->cache[*slot = cache_slot(hash)];
+		const struct cached *cached = &state->cache.slots[*slot = cache_slot(hash)];
 		const struct pair *differs;
 
 		if (!is_first_state(cached, pc, sp, fp)) {
 			unsigned other = cache_other_slot(hash);
 
-			cached = &state->cache[other];
+			cached = &state->cache.slots[other];
 			if (!is_first_state(cached, pc, sp, fp)) {
 				/* Either place will do: by turns, so that a stack in use
 				 * all the time finds one where it stays for a while. */
-				if (state->cache[*slot].pc && (!cached->pc || state->serial & 1))
+				if (state->cache.slots[*slot].pc && (!cached->pc || state->serial & 1))
 					*slot = other;
 				return false;
 			}
@@ -687,7 +579,7 @@ static bool cache_search(const struct unwind_state *state, uintptr_t pc, uintptr
 		}
 		differs = copies_differ(cached);
 		if (!differs)
-			return anchor_holds(state, cached);
+			return anchor_holds(&state->cache, cached);
 		while (stack_load(differs[-1].slot) == differs[-1].value)
 			differs--;
 		hash = cache_hash_on(hash, differs[-1].slot, stack_load(differs[-1].slot));
@@ -703,8 +595,8 @@ static void pool_next_block(struct unwind_state *state)
 	state->pool_used = 0;
 	begin = &state->pool[state->pool_block * POOL_BLOCK_PAIRS];
 	for (unsigned i = 0; i < TRACE_CACHE_SLOTS; i++) {
-		if ((size_t)(state->cache[i].pairs - begin) < POOL_BLOCK_PAIRS)
-			state->cache[i].pc = 0;
+		if ((size_t)(state->cache.slots[i].pairs - begin) < POOL_BLOCK_PAIRS)
+			state->cache.slots[i].pc = 0;
 	}
 }
 
@@ -723,14 +615,14 @@ static struct pair *pool_take(struct unwind_state *state, uint32_t count)
 /* The frame of the memo that a copy for @walked starts behind. */
 static uint32_t choose_anchor(const struct unwind_state *state, const struct walked *walked)
 {
-	uint32_t all = frame_pairs_end(&state->frames[state->frame_count - 1]);
+	uint32_t all = frame_pairs_end(&state->cache.frames[state->cache.frame_count - 1]);
 	uint32_t anchor = walked->met > ANCHOR_BELOW ? walked->met - ANCHOR_BELOW : 0;
 
-	while (anchor < state->frame_count && anchor &&
-	       all - frame_pairs_end(&state->frames[anchor - 1]) > COPIED_MAX)
+	while (anchor < state->cache.frame_count && anchor &&
+	       all - frame_pairs_end(&state->cache.frames[anchor - 1]) > COPIED_MAX)
 		anchor++;
 	if (anchor == 0 && all > COPIED_MAX)
-		anchor = state->frame_count;
+		anchor = state->cache.frame_count;
 	return anchor;
 }
 
@@ -751,21 +643,21 @@ static inline void copy_pairs(struct pair *to, const struct pair *from, uint32_t
 static void cache_fill(struct unwind_state *state, struct cached *cached,
 		       const struct walked *walked)
 {
-	const struct frame *top = &state->frames[state->frame_count - 1];
+	const struct frame *top = &state->cache.frames[state->cache.frame_count - 1];
 	uint32_t anchor, begin, count, rounded;
 	struct pair *copy;
 
 	cached->pc = 0;
-	if (state->is_opaque || state->frame_count == 0)
+	if (state->is_opaque || state->cache.frame_count == 0)
 		return;
 	anchor = choose_anchor(state, walked);
-	begin = anchor ? frame_pairs_end(&state->frames[anchor - 1]) : 0;
+	begin = anchor ? frame_pairs_end(&state->cache.frames[anchor - 1]) : 0;
 	count = frame_pairs_end(top) - begin;
 	rounded = (count + 3) & ~3u;
 	copy = pool_take(state, rounded);
 	for (uint32_t i = 0; i < rounded - count; i++)
-		copy[i] = state->pairs[begin];
-	copy_pairs(copy + (rounded - count), &state->pairs[begin], count);
+		copy[i] = state->cache.pairs[begin];
+	copy_pairs(copy + (rounded - count), &state->cache.pairs[begin], count);
 	cached->pc = pc_key_pc(top->key);
 	cached->sp = top->sp;
 	cached->fp = top->fp;
@@ -773,7 +665,7 @@ static void cache_fill(struct unwind_state *state, struct cached *cached,
 	cached->pairs = copy;
 	cached->pairs_end = copy + rounded;
 	cached->anchor = anchor;
-	cached->anchor_tag = anchor ? state->frames[anchor - 1].tag : 0;
+	cached->anchor_tag = anchor ? state->cache.frames[anchor - 1].tag : 0;
 }
 
 /* ---- capture -------------------------------------------------------------------------------- */
@@ -781,13 +673,13 @@ static void cache_fill(struct unwind_state *state, struct cached *cached,
 /* Before the first capture, and when places were forgotten. */
 static void renew(struct unwind_state *state, uint32_t generation)
 {
-	if (state->generation == 0) {
+	if (state->cache.generation == 0) {
 		set_up(state);
 	} else {
 		unwind_restart(state);
 		state->is_restarted = true;
 	}
-	state->generation = generation;
+	state->cache.generation = generation;
 }
 
 static void set_none(struct stack_delta *delta, enum trace_no_stack why)
@@ -803,7 +695,7 @@ static void capture_by_walk(struct unwind_state *state, struct stack_delta *delt
 			     .sp = sp,
 			     .fp = fp,
 			     .own = &state->own };
-	uint32_t count = state->frame_count, end = state->end;
+	uint32_t count = state->cache.frame_count, end = state->end;
 	struct walked walked;
 
 	if (depth_max == 0) {
@@ -827,15 +719,14 @@ static void capture_by_walk(struct unwind_state *state, struct stack_delta *delt
 			state->steps[delta->pushed++].id = walked.end;
 	}
 	memo_push(state, &walked);
-	cache_fill(state, &state->cache[slot], &walked);
-	state->last_slot = slot;
+	cache_fill(state, &state->cache.slots[slot], &walked);
+	state->cache.last_slot = slot;
 }
 
 static inline void set_cached(struct unwind_state *state, struct stack_delta *delta, unsigned slot)
 {
-	delta->mode = slot == state->last_slot ? TRACE_STACK_SAME : TRACE_STACK_CACHED;
+	delta->mode = (uint8_t)cache_use(&state->cache, slot);
 	delta->slot = (uint8_t)slot;
-	state->last_slot = slot;
 }
 
 /* Not at its first place in the cache, or there is something else to do. */
@@ -845,7 +736,7 @@ static noinline void capture_otherwise(struct unwind_state *state, struct stack_
 	uint32_t generation = __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED);
 	unsigned slot;
 
-	if (__builtin_expect(state->generation != generation, 0))
+	if (__builtin_expect(state->cache.generation != generation, 0))
 		renew(state, generation);
 	if (cache_search(state, pc, sp, fp, &slot))
 		set_cached(state, delta, slot);
@@ -856,13 +747,9 @@ static noinline void capture_otherwise(struct unwind_state *state, struct stack_
 void stack_take(struct unwind_state *state, struct stack_delta *delta, uintptr_t pc, uintptr_t sp,
 		uintptr_t fp)
 {
-	unsigned slot = cache_slot(cache_hash(pc, sp));
-	const struct cached *cached = &state->cache[slot];
+	unsigned slot;
 
-	if (__builtin_expect(state->generation ==
-			     __atomic_load_n(&pc_table_generation, __ATOMIC_RELAXED), 1) &&
-	    is_first_state(cached, pc, sp, fp) && !copies_differ(cached) &&
-	    anchor_holds(state, cached))
+	if (cache_has(&state->cache, (struct unwind_point){ pc, sp, fp }, &slot))
 		set_cached(state, delta, slot);
 	else
 		capture_otherwise(state, delta, pc, sp, fp);

@@ -28,8 +28,10 @@ unsigned libunwind_frames(uintptr_t *pcs, unsigned room);
 #ifdef MEMPROF_ORACLE
 struct event_buffer;
 void oracle_check(struct event_buffer *buffer, uintptr_t pc);
+#define WITH_ORACLE true
 #else
 #define oracle_check(buffer, pc) ((void)0)
+#define WITH_ORACLE false
 #endif
 
 #endif

@@ -26,7 +26,8 @@
  */
 static inline uint8_t *varint_store(uint8_t *at, uint64_t value)
 {
-	unsigned bytes = (unsigned)(70 - __builtin_clzll(value | 1)) / 7;
+	/* bits / 7, rounded up, without a division: bits * 9 / 64 does it up to 63 */
+	unsigned bytes = (9 * (unsigned)(63 - __builtin_clzll(value | 1)) + 73) / 64;
 
 	if (__builtin_expect(bytes > 8, 0)) {
 		at[0] = 0;
