@@ -273,8 +273,8 @@ static void raw_clones(void)
 	static char stacks[2][STACK_BYTES];
 
 	for (int i = 0; i < 2; i++)
-		clone(shares_everything, stacks[i] + STACK_BYTES, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD,
-		      NULL);
+		clone(shares_everything, stacks[i] + STACK_BYTES,
+		      CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, NULL);
 	work(ROUNDS);
 	while (waitpid(-1, NULL, 0) > 0)
 		;
