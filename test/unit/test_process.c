@@ -675,7 +675,7 @@ static void readings_come_with_clocks_in_a_killed_run(void **state)
 	(void)state;
 	assert_int_equal(play("take_readings", "MEMPROF_READINGS=20ms"), SIGKILL);
 	read_trace();
-	assert_in_range(check.readings, 2, 6);
+	assert_true(check.readings >= 2); /* how many depends on how busy the machine is */
 	assert_int_equal(check.clocks, check.readings);
 }
 
