@@ -45,6 +45,24 @@ static const enum tally_dimension dimension_of[] = {
 	[BY_PROCESS] = DIMENSION_NONE,
 };
 
+/* Notes where the pass ended. */
+struct end_note {
+	struct aggregator aggregator;
+	uint64_t end_ns;
+};
+
+static void end_note_take(struct aggregator *self, const struct trace_event *events, size_t count)
+{
+	(void)self;
+	(void)events;
+	(void)count;
+}
+
+static void end_note_end(struct aggregator *self, uint64_t end_ns)
+{
+	((struct end_note *)self)->end_ns = end_ns;
+}
+
 static int member_moment(struct trace_set_member *member, const struct query *query,
 			 struct moment *moment, struct error *err)
 {
@@ -59,7 +77,8 @@ static int member_pass(struct profile_trace *pt, struct trace_set_member *member
 		       size_t extra_count, struct tallies **tallies, struct error *err)
 {
 	struct event_filter filter = { 0 };
-	struct aggregator **all = memory_zeroed(extra_count + 1, sizeof(*all));
+	struct end_note note = { .aggregator = { end_note_take, end_note_end } };
+	struct aggregator **all = memory_zeroed(extra_count + 2, sizeof(*all));
 	int status = member_moment(member, query, &pt->when, err);
 
 	pt->trace = member->trace;
@@ -68,9 +87,11 @@ static int member_pass(struct profile_trace *pt, struct trace_set_member *member
 	if (!status) {
 		*tallies = tallies_new(pt->trace, dimension_of[query->by], &filter);
 		all[0] = tallies_aggregator(*tallies);
+		all[1] = &note.aggregator;
 		if (extra_count)
-			memcpy(all + 1, extra, extra_count * sizeof(*all));
-		status = pass_run(pt->trace, &pt->when, 0, all, extra_count + 1, &pt->stats, err);
+			memcpy(all + 2, extra, extra_count * sizeof(*all));
+		status = pass_run(pt->trace, &pt->when, 0, all, extra_count + 2, &pt->stats, err);
+		pt->end_ns = note.end_ns;
 	}
 	if (!status)
 		tallies_totals(*tallies, &pt->totals);
@@ -550,7 +571,8 @@ int profile_build_with(struct trace_set *set, const struct query *query,
 		names_tables(profile);
 		for (size_t i = 0; i < set->count; i++)
 			entries_add(profile, (uint32_t)i, tallies[i], &list);
-		qsort(list.entries, list.count, sizeof(*list.entries), compare_entries);
+		if (list.count)
+			qsort(list.entries, list.count, sizeof(*list.entries), compare_entries);
 		sites_make(profile, &list);
 		sites_order(profile);
 		totals_add(profile);
