@@ -1,17 +1,11 @@
 /*
- * What grew and what shrank between two profiles. Sites are matched by their
- * names and places, never by addresses. Lines may have moved between two builds:
- * where the module is not the same build, the sites of one function are paired
- * in the order of their lines.
- *
- * Errors: two runs are independent, variances add up. Two moments of one trace
- * share all blocks that are live in both, and these cancel out exactly; what is
- * uncertain is what was born or freed between (`between`).
+ * What grew and what shrank between two profiles. How sites are matched is in
+ * site_match.h, what errors rest on in difference.h.
  */
 #ifndef ANALYZER_MODEL_DIFF_H
 #define ANALYZER_MODEL_DIFF_H
 
-#include "model/profile.h"
+#include "model/difference.h"
 
 enum diff_status { DIFF_NEW, DIFF_GROWN, DIFF_SHRUNK, DIFF_GONE, DIFF_SAME };
 extern const char *const diff_status_names[];
@@ -20,7 +14,9 @@ struct diff_row {
 	const struct profile_site *baseline, *later; /* one may be NULL */
 	enum diff_status status;
 	struct number before, after, delta;
+	double p;                  /* of the delta, by noise alone */
 	bool is_significant;       /* more than sampling noise; exact: it differs */
+	bool is_moved;             /* matched by less than its full names */
 };
 
 struct diff {
@@ -30,12 +26,15 @@ struct diff {
 	struct number before[TALLY_KINDS], after[TALLY_KINDS], delta[TALLY_KINDS];
 	bool exact;
 	bool one_trace;            /* two moments of the same trace */
+	bool by_count;
+	double divisors[2];        /* what the figures were divided by */
 };
 
 /* Both sets and the query must outlive the diff. Rows that have nothing on both
  * sides are left out. @level: false discovery rate for `is_significant`. */
 int diff_build(struct trace_set *baseline, struct trace_set *later, const struct query *query,
-	       double level, struct diff *diff, struct error *err);
+	       const struct normalize *normalize, double level, struct diff *diff,
+	       struct error *err);
 void diff_release(struct diff *diff);
 
 #endif

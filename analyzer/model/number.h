@@ -53,6 +53,14 @@ static inline void number_remove(struct number *from, const struct number *n)
 	from->bytes_variance -= n->bytes_variance;
 }
 
+static inline void number_divide(struct number *n, double by)
+{
+	n->count /= by;
+	n->bytes /= by;
+	n->count_variance /= by * by;
+	n->bytes_variance /= by * by;
+}
+
 void tally_add(struct tally *to, const struct tally *tally);
 
 /* One standard error, 0 when exact. */

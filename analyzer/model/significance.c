@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-double significance_p(double difference, double error)
+double significance_p(double difference, double error, double step)
 {
+	double size = fabs(difference) - (step > 0 ? step : 0);
+
 	if (error <= 0)
 		return difference != 0 ? 0 : 1;
-	return erfc(fabs(difference) / error / sqrt(2));
+	return size > 0 ? erfc(size / error / sqrt(2)) : 1;
 }
 
 static int ascending(const void *a, const void *b)

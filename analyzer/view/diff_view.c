@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct diff_view {
+	const struct diff_choice *choice;
+	const struct view_request *request;
+	const struct trace_set *baseline, *later;
+	struct diff *diff;
+};
+
 static const struct profile_site *site_of(const struct diff_row *row)
 {
 	return row->later ? row->later : row->baseline;
@@ -17,13 +24,13 @@ static const struct profile_site *site_of(const struct diff_row *row)
 
 static bool is_listed(const struct diff_view *view, const struct diff_row *row)
 {
-	return !view->only_significant || row->is_significant;
+	return !view->choice->only_significant || row->is_significant;
 }
 
 /* ---- JSON ---- */
 
-static void json_side(struct json *json, const char *key, const struct trace_set *set,
-		      const struct profile *profile)
+void json_side(struct json *json, const char *key, const struct trace_set *set,
+	       const struct profile *profile)
 {
 	if (!set->from_folder && profile->trace_count == 1) {
 		json_trace(json, key, &profile->traces[0]);
@@ -32,6 +39,21 @@ static void json_side(struct json *json, const char *key, const struct trace_set
 	json_array_begin(json, key);
 	for (size_t i = 0; i < profile->trace_count; i++)
 		json_trace(json, NULL, &profile->traces[i]);
+	json_array_end(json);
+}
+
+void json_site_stacks(struct json *json, struct profile *profile, const struct profile_site *site,
+		      size_t count)
+{
+	json_array_begin(json, "stacks");
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_frame *frames;
+		size_t frame_count = profile_frames(profile, &site->stacks[i], &frames);
+
+		json_object_begin(json, NULL);
+		json_frames(json, "frames", frames, frame_count);
+		json_object_end(json);
+	}
 	json_array_end(json);
 }
 
@@ -57,16 +79,8 @@ static void json_row(struct json *json, const struct diff_view *view, const stru
 	json_place(json, &site->where);
 	json_triple(json, &row->before, &row->after, &row->delta);
 	json_bool(json, "significant", row->is_significant);
-	json_array_begin(json, "stacks");
-	for (size_t i = 0; i < stacks; i++) {
-		const struct profile_frame *frames;
-		size_t count = profile_frames(profile, &site->stacks[i], &frames);
-
-		json_object_begin(json, NULL);
-		json_frames(json, "frames", frames, count);
-		json_object_end(json);
-	}
-	json_array_end(json);
+	json_bool(json, "moved", row->is_moved);
+	json_site_stacks(json, profile, site, stacks);
 	json_object_end(json);
 }
 
@@ -81,6 +95,14 @@ static void print_json(const struct diff_view *view)
 	json_side(&json, "baseline", view->baseline, diff->baseline);
 	json_side(&json, "later", view->later, diff->later);
 	json_string(&json, "metric", metric_names[view->request->query.sort]);
+	if (view->choice->normalize.kind != NORMALIZE_NOT) {
+		json_object_begin(&json, "normalized");
+		json_string(&json, "per", normalize_unit(&view->choice->normalize));
+		json_double(&json, "baseline", diff->divisors[0]);
+		json_double(&json, "later", diff->divisors[1]);
+		json_object_end(&json);
+	}
+	json_double(&json, "level", view->choice->level);
 	json_object_begin(&json, "totals");
 	json_triple(&json, &diff->before[TALLY_HEAP], &diff->after[TALLY_HEAP],
 		    &diff->delta[TALLY_HEAP]);
@@ -138,7 +160,7 @@ static const enum table_style status_style[] = {
 	[DIFF_GONE] = TABLE_GREEN,   [DIFF_SAME] = TABLE_DIM,
 };
 
-static char *signed_number(char *text, const struct number *n, bool by_count, bool raw)
+char *signed_number(char *text, const struct number *n, bool by_count, bool raw)
 {
 	char *at = text;
 
@@ -162,6 +184,17 @@ static char *signed_number(char *text, const struct number *n, bool by_count, bo
 	return text;
 }
 
+char *matched_words(const struct profile_site *site, bool is_moved)
+{
+	char *words = site_words(site), *both;
+
+	if (!is_moved)
+		return words;
+	both = memory_format("%s (moved)", words);
+	free(words);
+	return both;
+}
+
 static void value_cells(struct table *table, const struct view_request *request,
 			const struct number *before, const struct number *after,
 			const struct number *delta, enum table_style style)
@@ -183,7 +216,7 @@ static void row_cells(struct table *table, const struct diff_view *view,
 	struct profile *profile = row->later ? view->diff->later : view->diff->baseline;
 	size_t stacks = query_rows(view->request->query.stacks, 0, site->stack_count);
 	bool is_noise = !view->diff->exact && !row->is_significant;
-	char *words = site_words(site);
+	char *words = matched_words(site, row->is_moved);
 
 	value_cells(table, view->request, &row->before, &row->after, &row->delta,
 		    is_noise ? TABLE_DIM : status_style[row->status]);
@@ -274,19 +307,35 @@ static void print_table(const struct diff_view *view, enum tally_kind kind)
 }
 
 static void print_side(const struct diff_view *view, const char *name, const struct trace_set *set,
-		       const struct profile *profile)
+		       const struct profile *profile, double divisor)
 {
 	const struct profile_trace *pt = &profile->traces[0];
+	FILE *out = view->request->out;
 	char *words = moment_words(&pt->when);
 	char text[UNITS_BYTES];
 
 	if (profile->trace_count == 1)
-		fprintf(view->request->out, "%-9s %s: %s of %s\n", name, pt->trace->path, words,
+		fprintf(out, "%-9s %s: %s of %s", name, pt->trace->path, words,
 			units_duration(text, pt->trace->info.duration_ns));
 	else
-		fprintf(view->request->out, "%-9s %s: %zu processes\n", name, set->name,
-			profile->trace_count);
+		fprintf(out, "%-9s %s: %zu processes", name, set->name, profile->trace_count);
+	if (view->choice->normalize.kind != NORMALIZE_NOT)
+		fprintf(out, ", divided by %.6g", divisor);
+	fputc('\n', out);
 	free(words);
+}
+
+void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete)
+{
+	FILE *out = choice->request->out;
+
+	if (choice->normalize.kind != NORMALIZE_NOT)
+		fprintf(out, "All figures are per %s.\n", normalize_unit(&choice->normalize));
+	if (!is_exact)
+		fprintf(out, "Sampled: ± is one standard error; \"noise?\" is what sampling alone "
+			     "may explain (false discovery rate %g%%).\n", choice->level * 100);
+	if (!is_complete)
+		fputs("A trace is not complete: figures are those up to its last record.\n", out);
 }
 
 static void print_text(const struct diff_view *view)
@@ -294,13 +343,10 @@ static void print_text(const struct diff_view *view)
 	const struct diff *diff = view->diff;
 	FILE *out = view->request->out;
 
-	print_side(view, "baseline", view->baseline, diff->baseline);
-	print_side(view, "later", view->later, diff->later);
-	if (!diff->exact)
-		fputs("Sampled: ± is one standard error; \"noise?\" is what sampling alone may "
-		      "explain (false discovery rate 5%).\n", out);
-	if (!diff->baseline->complete || !diff->later->complete)
-		fputs("A trace is not complete: figures are those up to its last record.\n", out);
+	print_side(view, "baseline", view->baseline, diff->baseline, diff->divisors[0]);
+	print_side(view, "later", view->later, diff->later, diff->divisors[1]);
+	print_terms(view->choice, diff->exact,
+		    diff->baseline->complete && diff->later->complete);
 	fprintf(out, "\nWhat is %s, by %s:\n", metric_names[view->request->query.sort],
 		query_by_names[view->request->query.by]);
 	print_table(view, TALLY_HEAP);
@@ -310,12 +356,15 @@ static void print_text(const struct diff_view *view)
 	print_table(view, TALLY_MAPPED);
 }
 
-void diff_view_print(const struct diff_view *view)
+void diff_view_print(const struct diff_choice *choice, const struct trace_set *baseline,
+		     const struct trace_set *later, struct diff *diff)
 {
-	if (view->request->format == FORMAT_JSON)
-		print_json(view);
-	else if (view->request->format == FORMAT_CSV)
-		print_csv(view);
+	const struct diff_view view = { choice, choice->request, baseline, later, diff };
+
+	if (choice->request->format == FORMAT_JSON)
+		print_json(&view);
+	else if (choice->request->format == FORMAT_CSV)
+		print_csv(&view);
 	else
-		print_text(view);
+		print_text(&view);
 }

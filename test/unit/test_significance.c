@@ -16,10 +16,24 @@
 static void p_values_are_those_of_the_normal_distribution(void **state)
 {
 	(void)state;
-	assert_true(fabs(significance_p(1.959964, 1) - 0.05) < 1e-6);
-	assert_true(fabs(significance_p(-3, 1) - 0.002699796) < 1e-8);
-	assert_true(significance_p(0, 2) == 1);
-	assert_true(significance_p(5, 0) == 0 && significance_p(0, 0) == 1);
+	assert_true(fabs(significance_p(1.959964, 1, 0) - 0.05) < 1e-6);
+	assert_true(fabs(significance_p(-3, 1, 0) - 0.002699796) < 1e-8);
+	assert_true(significance_p(0, 2, 0) == 1);
+	assert_true(significance_p(5, 0, 0) == 0 && significance_p(0, 0, 0) == 1);
+}
+
+/* Of n equal samples none lies on one side: by the binomial, 2 / 2^n. */
+static void few_samples_are_not_taken_for_many(void **state)
+{
+	(void)state;
+	for (int n = 2; n <= 9; n++) {
+		double p = significance_p(n, sqrt(n), 1), exact = 2 * pow(0.5, n);
+
+		assert_true(p > exact * 0.9 && p < exact * 2.5);
+		assert_true(p > significance_p(n, sqrt(n), 0));
+	}
+	assert_true(significance_p(1, 1, 1) == 1);
+	assert_true(significance_p(-4, 2, 1) == significance_p(4, 2, 1));
 }
 
 static void the_largest_p_below_its_line_decides(void **state)
@@ -57,6 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(p_values_are_those_of_the_normal_distribution),
+		cmocka_unit_test(few_samples_are_not_taken_for_many),
 		cmocka_unit_test(the_largest_p_below_its_line_decides),
 		cmocka_unit_test(noise_alone_is_marked_in_one_of_twenty_cases),
 	};
