@@ -474,7 +474,8 @@ static void sites_order(struct profile *profile)
 						 site->stacks[0].node);
 		place_for_query(profile, &site->where);
 	}
-	qsort(profile->sites, profile->site_count, sizeof(*profile->sites), compare_sites);
+	if (profile->site_count)
+		qsort(profile->sites, profile->site_count, sizeof(*profile->sites), compare_sites);
 }
 
 static void site_drop(struct profile *profile, struct profile_site *site,
