@@ -1,18 +1,20 @@
 /*
  * See live_maps.h. A treap: a search tree by address that is a heap by random
- * priorities, hence about balanced whatever the program does. Splitting and
- * joining are all it needs. Numbers of mappings are not used again; a mapping
+ * priorities, hence about balanced whatever the program does. They are other ones
+ * in each process, so that no trace can be made for them: all here is recursive,
+ * and as deep as the tree. Splitting and joining are all it needs. Numbers of mappings are not used again; a mapping
  * costs 4 bytes for good.
  */
 #include "trace/live_maps.h"
 
+#include "util/hash_map.h"
 #include "util/memory.h"
 
 #include <stdlib.h>
 
 static uint32_t next_random(struct live_maps *maps)
 {
-	uint32_t x = maps->random ? maps->random : 0x9e3779b9;
+	uint32_t x = maps->random ? maps->random : (uint32_t)(hash_seed[1] >> 32) | 1;
 
 	x ^= x << 13;
 	x ^= x >> 17;

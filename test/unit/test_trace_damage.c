@@ -4,6 +4,7 @@
  * each piece is used, the damage is told with its offset, and nothing crashes.
  */
 #include "../fuzz/fuzz_trace.h"
+#include "trace/live_maps.h"
 #include "trace/trace.h"
 #include "trace_builder.h"
 
@@ -366,6 +367,54 @@ static void the_fuzzers_corpus_is_read(void **state)
 		skip();
 }
 
+/* ---- a trace made for the tree of mappings ---- */
+
+#define AIMED 200000u
+
+static uint32_t priorities[AIMED];
+
+static int compare_priorities(const void *left, const void *right)
+{
+	uint32_t a = priorities[*(const uint32_t *)left], b = priorities[*(const uint32_t *)right];
+
+	return (a < b) - (a > b);
+}
+
+static void count_part(void *context, const struct live_part *part)
+{
+	(void)part;
+	++*(size_t *)context;
+}
+
+/* Were the priorities known (here: those of a fixed seed), addresses in their
+ * order would make the tree a list, and its recursion as deep. */
+static void mappings_that_aim_at_the_tree_make_it_no_list(void **state)
+{
+	uint32_t *order = calloc(AIMED, sizeof(*order)), *rank = calloc(AIMED, sizeof(*rank));
+	struct live_maps maps = {0};
+	uint32_t random = 0x9e3779b9;
+	size_t count = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < AIMED; i++) {
+		random ^= random << 13;
+		random ^= random >> 17;
+		random ^= random << 5;
+		priorities[i] = random;
+		order[i] = i;
+	}
+	qsort(order, AIMED, sizeof(*order), compare_priorities);
+	for (uint32_t i = 0; i < AIMED; i++)
+		rank[order[i]] = i;
+	for (uint32_t i = 0; i < AIMED; i++)
+		live_maps_add(&maps, 4096ull * rank[i], 4096ull * (rank[i] + 1ull), 0, 0, false);
+	live_maps_each(&maps, count_part, &count);
+	assert_int_equal(count, AIMED);
+	live_maps_release(&maps);
+	free(order);
+	free(rank);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +426,7 @@ int main(void)
 		cmocka_unit_test(a_missing_piece_makes_the_trace_incomplete),
 		cmocka_unit_test(holes_and_foreign_units_are_passed_over),
 		cmocka_unit_test(the_fuzzers_corpus_is_read),
+		cmocka_unit_test(mappings_that_aim_at_the_tree_make_it_no_list),
 	};
 	const char *folder = getenv("TMPDIR");
 	int failed;
