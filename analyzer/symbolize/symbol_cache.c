@@ -163,6 +163,7 @@ void symbol_cache_store(struct symbol_cache *cache, const struct object_query *q
 			const void *block, size_t bytes)
 {
 	char path[PATH_MAX], draft[PATH_MAX];
+	bool is_whole;
 	int fd;
 
 	if (bytes > ANSWER_BYTES_MAX || !make_folder(cache) ||
@@ -173,7 +174,9 @@ void symbol_cache_store(struct symbol_cache *cache, const struct object_query *q
 	fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
-	if (!write_all(fd, block, bytes) || close(fd) || rename(draft, path))
+	is_whole = write_all(fd, block, bytes);
+	is_whole &= close(fd) == 0;
+	if (!is_whole || rename(draft, path))
 		unlink(draft);
 	cache->grew = true;
 }
