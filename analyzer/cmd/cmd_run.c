@@ -162,6 +162,7 @@ static void start_program(char **argv, const char *library, const struct preload
 {
 	bool wants_library = !check->why_not[0] || check->keep_in_environment;
 	char *folder = folder_name(argv[0], getpid());
+	int error;
 
 	if (wants_library && mkdir(folder, 0777) && errno != EEXIST) {
 		fprintf(stderr, "memprof run: %s: can't be made: %s\n", folder, strerror(errno));
@@ -172,10 +173,11 @@ static void start_program(char **argv, const char *library, const struct preload
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
 	execvp(argv[0], argv);
-	fprintf(stderr, "memprof run: %s: %s\n", argv[0], strerror(errno));
+	error = errno;
+	fprintf(stderr, "memprof run: %s: %s\n", argv[0], strerror(error));
 	if (wants_library && !request.folder)
 		rmdir(folder);
-	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
 /* ---- the parent ---- */

@@ -100,7 +100,7 @@ static bool read_loader(int fd, const Elf64_Ehdr *head, char *loader, size_t siz
 
 static void check_elf(int fd, struct preload_check *check)
 {
-	Elf64_Ehdr head;
+	Elf64_Ehdr head = { 0 };
 	char loader[256];
 
 	if (!read_at(fd, 0, &head, sizeof(head)) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
