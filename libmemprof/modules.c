@@ -90,11 +90,10 @@ static void read_image(struct module_found *found)
 			found->first_page_bytes = segment->p_filesz < OS_PAGE_BYTES ?
 							  segment->p_filesz :
 							  OS_PAGE_BYTES;
-		if (segment->p_type != PT_NOTE || at < found->start || at >= found->end ||
-		    segment->p_memsz > found->end - at)
-			continue;
-		if (find_build_id(found, (const void *)at, segment->p_memsz))
-			return;
+		/* Go puts its notes before what is loaded, others behind it. */
+		if (segment->p_type == PT_NOTE && !found->build_id_bytes && at >= found->start &&
+		    at < found->end && segment->p_memsz <= found->end - at)
+			find_build_id(found, (const void *)at, segment->p_memsz);
 	}
 }
 
