@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <memprof/control.h>
+
 #define SETTINGS_RATE_EXACT 1
 
 struct settings {
@@ -26,7 +28,7 @@ struct settings {
 	char output[2048];        /* MEMPROF_OUTPUT as given, or the default */
 };
 
-#define SETTINGS_RATE_MAX (1ull << 40)
+#define SETTINGS_RATE_MAX CONTROL_RATE_MAX
 #define SETTINGS_DEPTH_MAX 65535
 
 /* Never NULL. Any thread; the first call reads the environment. */

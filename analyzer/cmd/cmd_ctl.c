@@ -114,10 +114,11 @@ static int act_stop(struct live_process *process, pid_t pid, const struct ctl_re
 
 static int prepare_rate(struct ctl_request *request, struct error *err)
 {
-	if (option_size(request->arguments[0], &request->rate_bytes) || !request->rate_bytes)
+	if (option_size(request->arguments[0], &request->rate_bytes) || !request->rate_bytes ||
+	    request->rate_bytes > CONTROL_RATE_MAX)
 		return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
-				 "%s is no rate: expected a number of bytes such as 1 (exact), "
-				 "16K or 512K", request->arguments[0]);
+				 "%s is no rate: expected a number of bytes from 1 (exact) to 1T, "
+				 "such as 512K", request->arguments[0]);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #define CONTROL_MAGIC "MPLive1"
 #define CONTROL_VERSION 1
 #define CONTROL_PAGE_BYTES 4096u
+#define CONTROL_RATE_MAX (1ull << 40)
 
 struct control_page {
 	/* Who this is: written once by the process before anything else. */
@@ -36,7 +37,7 @@ struct control_page {
 	 * process. A change of a word is followed by a change of `generation`. */
 	_Alignas(64) uint64_t generation;
 	uint64_t is_active;  /* 0 or 1 */
-	uint64_t rate_bytes; /* 1 = exact */
+	uint64_t rate_bytes; /* 1 = exact; up to CONTROL_RATE_MAX */
 
 	/* Where the trace ends: every writer of pieces, inside or outside, reserves
 	 * a unit with one atomic fetch_add of TRACE_UNIT_BYTES. */
