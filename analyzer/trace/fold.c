@@ -144,10 +144,15 @@ static int append(struct fold *fold, const struct trace_piece *slot, struct erro
 {
 	uint8_t unit[TRACE_UNIT_BYTES];
 	struct trace_piece *piece = (struct trace_piece *)unit;
-	size_t bytes = sizeof(*piece) + trace_word_length(slot->word);
-	size_t done = 0;
+	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED);
+	size_t bytes = sizeof(*piece) + trace_word_length(word), done = 0;
 
+	/* Looked at once more: the file is mapped, and whoever may write it may do so
+	 * between two looks. */
+	if (trace_word_length(word) > TRACE_RECORDS_MAX)
+		return 0;
 	memcpy(unit, slot, bytes);
+	piece->word = word;
 	piece->magic = TRACE_PIECE_MAGIC;
 	piece->kind = TRACE_PIECE_EVENTS;
 	piece->flags = 0;
