@@ -327,7 +327,8 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 	const struct pc_map *map = __atomic_load_n(&pc_table_map, __ATOMIC_ACQUIRE);
 	const char *buckets = (const char *)(map + 1);
 	const uint64_t offsets = pc_map_offsets(map);
-	const struct frame *top = &state->cache.frames[(state->is_opaque ? 0 : state->cache.frame_count)] - 1;
+	const struct frame *top =
+		state->cache.frames + (state->is_opaque ? 0 : state->cache.frame_count) - 1;
 	struct stack_step *step = state->steps, *const steps_end = step + depth_max;
 	uintptr_t sp = walk->sp, fp = walk->fp, limit = cfa_limit(walk), pc;
 	pc_place place = walk->place;
@@ -340,8 +341,8 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 	walked->is_plain = true;
 	for (;;) {
 		const struct pc_bucket *bucket;
-		uint64_t key;
-		pc_row row;
+		uint64_t key, row;
+		uintptr_t cfa;
 
 		while (top->sp < sp)
 			top--;
@@ -388,35 +389,32 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 		step->fp = fp;
 		step++;
 
-		row = (pc_row)key;
+		row = key & 0xffff;
 		if (likely(row <= PC_ROW_WORDS)) {
-			uintptr_t cfa = sp + 8 * (uintptr_t)row;
-
+			cfa = sp + 8 * row;
 			if (unlikely(cfa >= limit))
 				goto otherwise;
-			sp = cfa;
 		} else if (likely(row < PC_ROW_FP << 14)) {
-			uintptr_t words = row & PC_ROW_WORDS, cfa = sp + 8 * words;
-			unsigned slot = pc_row_slot(row);
+			uint64_t words = row & PC_ROW_WORDS, slot = row >> PC_ROW_SLOT_SHIFT;
 
+			cfa = sp + 8 * words;
 			if (unlikely(cfa >= limit || words <= slot))
 				goto otherwise;
-			fp = stack_load(cfa - 8 - 8 * (uintptr_t)slot);
-			sp = cfa;
+			fp = stack_load(cfa - 8 - 8 * slot);
 		} else if (likely(row < PC_ROW_ODD << 14)) {
-			uintptr_t words = row & PC_ROW_WORDS, cfa = fp + 8 * words;
-			unsigned slot = pc_row_slot(row);
+			uint64_t words = row & PC_ROW_WORDS, slot = pc_row_slot((pc_row)row);
 
+			cfa = fp + 8 * words;
 			if (unlikely(fp - sp >= limit - sp || cfa >= limit || words <= slot))
 				goto otherwise;
 			if (slot)
-				fp = stack_load(cfa - 8 - 8 * (uintptr_t)slot);
+				fp = stack_load(cfa - 8 - 8 * slot);
 			is_fp_used = true;
-			sp = cfa;
 		} else {
 			goto otherwise;
 		}
-		pc = stack_load(sp - 8);
+		pc = stack_load(cfa - 8);
+		sp = cfa;
 		place = pc_place_of(pc, false);
 		if (likely(pc))
 			continue;
@@ -427,7 +425,7 @@ otherwise:
 		walk->place = place;
 		walk->sp = sp;
 		walk->fp = fp;
-		if (!step_otherwise(walk, walked, row)) {
+		if (!step_otherwise(walk, walked, (pc_row)row)) {
 			place = walk->place;
 			sp = walk->sp;
 			fp = walk->fp;
@@ -723,7 +721,8 @@ static void capture_by_walk(struct unwind_state *state, struct stack_delta *delt
 	state->cache.last_slot = slot;
 }
 
-static inline void set_cached(struct unwind_state *state, struct stack_delta *delta, unsigned slot)
+static inline void set_cached(struct unwind_state *state, struct stack_delta *delta,
+			      unsigned slot)
 {
 	delta->mode = (uint8_t)cache_use(&state->cache, slot);
 	delta->slot = (uint8_t)slot;
