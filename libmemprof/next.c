@@ -88,8 +88,10 @@ static void *first_calloc(size_t count, size_t size)
 
 	if (next_find())
 		return next.calloc(count, size);
-	if (__builtin_mul_overflow(count, size, &bytes))
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	return boot_arena_take(16, bytes);
 }
 
@@ -213,8 +215,9 @@ static void *definition_seen_from(const char *file, const char *name)
 
 /*
  * The plug-in that called can have a definition of its own or reach one by what
- * it was linked with, so it is asked first; then the two C++ libraries. One form can call another
- * by a jump: its caller then is ourselves, who see nothing but our hooks.
+ * it was linked with, so it is asked first; then the two C++ libraries. One form
+ * can call another by a jump: its caller then is ourselves, who see nothing but
+ * our hooks.
  */
 static void *private_definition(const char *name, const void *caller)
 {

@@ -2,8 +2,8 @@
  * See live_maps.h. A treap: a search tree by address that is a heap by random
  * priorities, hence about balanced whatever the program does. They are other ones
  * in each process, so that no trace can be made for them: all here is recursive,
- * and as deep as the tree. Splitting and joining are all it needs. Numbers of mappings are not used again; a mapping
- * costs 4 bytes for good.
+ * and as deep as the tree. Splitting and joining are all it needs. Numbers of
+ * mappings are not used again; a mapping costs 4 bytes for good.
  */
 #include "trace/live_maps.h"
 
