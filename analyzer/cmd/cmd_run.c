@@ -28,13 +28,16 @@
 
 enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
+#define RATE_NOT_GIVEN UINT64_MAX
+#define RATE_MOST (1ull << 40) /* as the library has it */
+
 static struct run_request {
 	bool exact, portable, quiet, wants_help, wants_version;
 	uint64_t rate_bytes;
 	bool wants_summary;
 	const char *folder, *limits;
 	struct option_list snapshots;
-} request;
+} request = { .rate_bytes = RATE_NOT_GIVEN };
 
 static const struct option run_options[] = {
 	{ "exact", 0, OPTION_FLAG, NULL, "record every allocation (the default)", &request.exact,
@@ -140,6 +143,11 @@ static char *output_pattern(const char *folder)
 	return pattern;
 }
 
+static bool rate_given(void)
+{
+	return request.rate_bytes != RATE_NOT_GIVEN;
+}
+
 static void set_environment(const char *library, const char *folder)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -151,11 +159,20 @@ static void set_environment(const char *library, const char *folder)
 	setenv("LD_PRELOAD", preload, 1);
 	setenv("MEMPROF_OUTPUT", pattern, 1);
 	snprintf(rate, sizeof(rate), "%llu",
-		 (unsigned long long)(request.rate_bytes ? request.rate_bytes : 1));
+		 rate_given() ? (unsigned long long)request.rate_bytes : 1ull);
 	/* A rate in the environment counts as told, when no option says otherwise. */
-	setenv("MEMPROF_RATE", rate, request.exact || request.rate_bytes);
+	setenv("MEMPROF_RATE", rate, request.exact || rate_given());
 	free(preload);
 	free(pattern);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+	bool is = !stat(path, &status) && S_ISDIR(status.st_mode);
+
+	errno = EEXIST;
+	return is;
 }
 
 static void start_program(char **argv, const char *library, const struct preload_check *check)
@@ -164,8 +181,9 @@ static void start_program(char **argv, const char *library, const struct preload
 	char *folder = folder_name(argv[0], getpid());
 	int error;
 
-	if (wants_library && mkdir(folder, 0777) && errno != EEXIST) {
-		fprintf(stderr, "memprof run: %s: can't be made: %s\n", folder, strerror(errno));
+	if (wants_library && mkdir(folder, 0777) && !(errno == EEXIST && is_folder(folder))) {
+		fprintf(stderr, "memprof run: %s: can't be made a folder: %s\n", folder,
+			strerror(errno));
 		_exit(EXIT_UNUSABLE);
 	}
 	if (wants_library)
@@ -403,7 +421,12 @@ int cmd_run(const char *program, int argc, char **argv)
 		error_set(&err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "which program?");
 		return command_misused(program, &err);
 	}
-	if (request.exact && request.rate_bytes > 1) {
+	if (rate_given() && (!request.rate_bytes || request.rate_bytes > RATE_MOST)) {
+		error_set(&err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
+			  "--rate goes from 1 (every allocation) to 1T");
+		return command_misused(program, &err);
+	}
+	if (request.exact && rate_given() && request.rate_bytes > 1) {
 		error_set(&err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
 			  "--exact and --rate exclude each other");
 		return command_misused(program, &err);
