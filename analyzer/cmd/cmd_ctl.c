@@ -7,6 +7,7 @@
 
 #include "trace/smaps.h"
 #include "util/option.h"
+#include "view/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,9 +46,11 @@ static double seconds_since(uint64_t real_ns)
 static void print_trace_size(const char *path)
 {
 	struct stat status;
+	char size[UNITS_BYTES];
 
 	if (!stat(path, &status))
-		printf("  trace size  %.1f MiB on disk\n", (double)status.st_blocks / 2048);
+		printf("  trace size  %s on disk\n",
+		       units_bytes(size, (double)status.st_blocks * 512, false));
 }
 
 static int act_status(struct live_process *process, pid_t pid, const struct ctl_request *request,

@@ -165,11 +165,12 @@ static int check_identity(const struct live_process *process, struct error *err)
 	    strncmp(boot, control->boot_id, 36))
 		return error_set(err, ERROR_FORMAT, process->companion_path, ERROR_NO_OFFSET,
 				 "is left from before the last boot of this machine");
+	/* `memprof run` and `memprof ctl` have the companions of others open. */
 	if (control->pid != own_pid(process->pid) ||
 	    control->proc_start != process_start(process->pid))
-		return error_set(err, ERROR_FORMAT, process->companion_path, ERROR_NO_OFFSET,
-				 "belongs to another process, not to process %d",
-				 (int)process->pid);
+		return not_found(err, process->pid,
+				 "is not being recorded itself: the companion file that it maps is "
+				 "another process's; for the programs that it runs say --all");
 	return 0;
 }
 
