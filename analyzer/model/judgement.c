@@ -65,10 +65,28 @@ static void judge_sites(struct judgement *judgement)
 	}
 }
 
+/* The curve of the heap, of those stacks alone that are looked at. */
+static void heap_curve(struct judgement *judgement)
+{
+	const struct profile *profile = judgement->profile;
+	struct curve curve;
+
+	if (query_narrows_stacks(profile->query) && can_judge(profile->query)) {
+		for (size_t i = 0; i < profile->site_count; i++) {
+			if (profile->sites[i].kind != TALLY_HEAP)
+				continue;
+			judgement_curve(judgement, &profile->sites[i], &curve);
+			curve_join(&judgement->heap, &curve);
+		}
+		return;
+	}
+	for (size_t i = 0; i < profile->trace_count; i++)
+		curves_add_all(judgement->curves[i], TALLY_HEAP, &judgement->heap);
+}
+
 static void judge_program(struct judgement *judgement)
 {
-	for (size_t i = 0; i < judgement->profile->trace_count; i++)
-		curves_add_all(judgement->curves[i], TALLY_HEAP, &judgement->heap);
+	heap_curve(judgement);
 	judgement->program =
 		verdict_of_program(&judgement->heap, &judgement->leaking, &judgement->growing);
 }

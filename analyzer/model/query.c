@@ -67,6 +67,17 @@ int query_sort_parse(struct query *query, const char *text, struct error *err)
 			 text);
 }
 
+bool query_narrows_stacks(const struct query *query)
+{
+	return query->focus.count || query->ignore.count || query->module.count;
+}
+
+bool query_narrows(const struct query *query)
+{
+	return query_narrows_stacks(query) || query->thread.count || query->min_size ||
+	       query->max_size || query->from || query->to;
+}
+
 void query_init(struct query *query)
 {
 	*query = (struct query){ .by = BY_SITE, .sort = METRIC_ALLOCATED, .limit = QUERY_DEFAULT,

@@ -46,6 +46,10 @@ struct query {
 	const char *sysroot;
 };
 
+/* Whether some stacks, or some blocks, are left out of what is looked at. */
+bool query_narrows_stacks(const struct query *query);
+bool query_narrows(const struct query *query);
+
 /* Adds the expression @text; an error says where it is wrong. */
 int pattern_add(struct pattern *pattern, const char *text, struct error *err);
 bool pattern_matches(const struct pattern *pattern, const char *text);

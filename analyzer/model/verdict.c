@@ -253,7 +253,7 @@ enum verdict verdict_of_site(const struct curve *curve)
 enum program_verdict verdict_of_program(const struct curve *whole, const struct curve *leaking,
 					const struct curve *growing)
 {
-	if (is_unknown(whole))
+	if (is_unknown(whole) || (!whole->allocated_bytes && !curve_peak_bytes(whole)))
 		return PROGRAM_UNKNOWN;
 	if (curve_rises(whole))
 		return curve_rise_bytes(leaking) >= curve_rise_bytes(growing) &&

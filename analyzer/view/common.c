@@ -218,6 +218,8 @@ static void warn_few_samples(const struct view_request *request, const struct pr
 
 	if (profile->exact || profile->sampled >= FEW_SAMPLES)
 		return;
+	if (profile->samples && !profile->sampled) /* all of it while every one was recorded */
+		return;
 	words = memory_format("Only %" PRIu64 " samples: these figures are rough. A smaller "
 			      "MEMPROF_RATE gives more.", profile->sampled);
 	warn(request, words);

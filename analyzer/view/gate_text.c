@@ -99,9 +99,10 @@ static void print_suppressions(const struct gate_report *report, FILE *out)
 	size_t i;
 
 	if (report->now->suppressed.count > 0)
-		fprintf(out, "\nsuppressed: %s in %s blocks\n",
+		fprintf(out, "\nsuppressed: %s in %s block%s\n",
 			units_number(bytes, &report->now->suppressed, false, false),
-			units_number(blocks, &report->now->suppressed, true, false));
+			units_number(blocks, &report->now->suppressed, true, false),
+			report->now->suppressed.count == 1 ? "" : "s");
 	for (i = 0; report->suppressions && i < suppressions_count(report->suppressions); i++) {
 		struct suppression_use use = suppressions_use(report->suppressions, i);
 

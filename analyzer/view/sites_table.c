@@ -125,6 +125,20 @@ static const char *by_title(const struct query *query)
 	return titles[query->by];
 }
 
+/* What @count rows are. */
+static const char *by_noun(const struct query *query, size_t count)
+{
+	static const char *const one_and_more[][2] = {
+		[BY_SITE] = { "site", "sites" },          [BY_LINE] = { "line", "lines" },
+		[BY_FUNCTION] = { "function", "functions" }, [BY_STACK] = { "stack", "stacks" },
+		[BY_MODULE] = { "module", "modules" },    [BY_THREAD] = { "thread", "threads" },
+		[BY_SCOPE] = { "scope", "scopes" },       [BY_SIZE] = { "size", "sizes" },
+		[BY_PROCESS] = { "process", "processes" },
+	};
+
+	return one_and_more[query->by][count != 1];
+}
+
 static void notes_print(const struct view_request *request, const struct profile *profile,
 			bool any_equal)
 {
@@ -162,9 +176,8 @@ size_t sites_table_print(const struct view_request *request, struct profile *pro
 		table_cell(table, TABLE_DIM, "%zu more (-n 0 shows all)", rows.count - rows.shown);
 	}
 	value_cells(table, request, shape, &rows.total, &rows.total, TABLE_BOLD);
-	/* "1 site": the noun without its s */
-	table_cell(table, TABLE_BOLD, "total of %zu %.*s", rows.count,
-		   (int)strlen(shape->noun) - (rows.count == 1), shape->noun);
+	table_cell(table, TABLE_BOLD, "total of %zu %s", rows.count,
+		   by_noun(&request->query, rows.count));
 	table_print(table, request->out, request->width, request->color);
 	table_free(table);
 	free(columns);

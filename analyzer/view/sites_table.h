@@ -21,7 +21,6 @@ struct sites_table {
 	enum tally_kind kind;
 	size_t stacks;             /* stacks shown below each site, when not asked otherwise */
 	size_t frames;             /* frames of a stack shown */
-	const char *noun;          /* "sites" */
 	/* false: the site is left out of the rows and of the total. NULL: all. */
 	bool (*is_wanted)(const struct profile_site *site);
 };

@@ -245,7 +245,8 @@ static void print_text(const struct view_request *request, const struct trace_se
 		table_cell(out, TABLE_DIM, "%zu more (-n 0 shows all)", table->count - rows);
 	}
 	cells(out, request, table, &table->total, TABLE_BOLD);
-	table_cell(out, TABLE_BOLD, "total of %zu sites", table->count);
+	table_cell(out, TABLE_BOLD, "total of %zu site%s", table->count,
+		   table->count == 1 ? "" : "s");
 	table_print(out, request->out, request->width, request->color);
 	table_free(out);
 	fprintf(request->out,

@@ -128,14 +128,15 @@ static void print_text(const struct view_request *request, const struct happenin
 
 	for (size_t i = 0; i < rows; i++) {
 		const struct happening *h = &list->items[i];
+		const char *name = h->name ? h->name : "";
 		bool is_mark = strncmp(h->kind, "thread", 6) && strncmp(h->kind, "module", 6);
 
 		table_row(table);
 		table_cell(table, TABLE_PLAIN, "%s", units_duration(text, h->time_ns));
 		table_cell(table, is_mark ? TABLE_BOLD : TABLE_DIM, "%s", h->kind);
-		table_cell(table, TABLE_PLAIN, "%s%s%s%s", h->name ? h->name : "",
+		table_cell(table, TABLE_PLAIN, "%s%s%s%s", name,
 			   h->detail && *h->detail ? ": " : "", h->detail ? h->detail : "",
-			   h->from_outside ? " (from outside)" : "");
+			   !h->from_outside ? "" : *name ? " (from outside)" : "(from outside)");
 	}
 	if (rows < list->count)
 		table_line(table, TABLE_DIM, "%zu more (-n 0 shows all)", list->count - rows);

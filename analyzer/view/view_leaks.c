@@ -127,10 +127,11 @@ static void print_notes(const struct view_request *request, const struct profile
 
 	if (kept->count)
 		fprintf(request->out,
-			"\nNot listed: %s in %s blocks that match suppressions (libc's own; "
+			"\nNot listed: %s in %s block%s suppressions (libc's own; "
 			"--no-default-suppressions).\n",
 			units_bytes(bytes, kept->bytes, request->raw),
-			units_count(count, kept->count, request->raw));
+			units_count(count, kept->count, request->raw),
+			kept->count == 1 ? " that matches" : "s that match");
 	if (profile->unknown.count)
 		fprintf(request->out,
 			"Unknown: %s in %s blocks were live when recording was stopped.\n",
@@ -138,17 +139,27 @@ static void print_notes(const struct view_request *request, const struct profile
 			units_count(count, profile->unknown.count, request->raw));
 }
 
+static void print_none(const struct view_request *request, const struct tally *dropped)
+{
+	if (query_narrows(&request->query))
+		fputs("No live heap block matches what was asked for.\n", request->out);
+	else if (dropped->of[METRIC_LIVE].count)
+		fputs("All other heap blocks that were seen were freed.\n", request->out);
+	else
+		fputs("All heap blocks that were seen were freed.\n", request->out);
+}
+
 static void print_text(const struct view_request *request, const struct trace_set *set,
 		       struct profile *profile, const struct tally *dropped)
 {
 	struct sites_table shape = {
 		.columns = request->query.by_count ? by_count : by_bytes, .column_count = 4,
-		.stacks = 1, .frames = 24, .noun = "sites", .is_wanted = has_live,
+		.stacks = 1, .frames = 24, .is_wanted = has_live,
 	};
 
 	print_heading(request, set, profile);
 	if (!profile->heap.of[METRIC_LIVE].count)
-		fputs("All heap blocks that were seen were freed.\n", request->out);
+		print_none(request, dropped);
 	else
 		sites_table_print(request, profile, &shape);
 	print_notes(request, profile, dropped);

@@ -211,8 +211,15 @@ static void say_churn(const struct view_request *request, const struct judgement
 
 static void say_unknown(const struct view_request *request, const struct judgement *judgement)
 {
-	(void)judgement;
-	fputs("Can't tell how memory behaves: too few allocations or samples.\n", request->out);
+	const struct profile *profile = judgement->profile;
+
+	if (profile->heap.of[METRIC_ALLOCATED].count > 0)
+		fputs("Can't tell how memory behaves: too few allocations or samples.\n",
+		      request->out);
+	else if (query_narrows(&request->query))
+		fputs("No allocation matches what was asked for.\n", request->out);
+	else
+		fputs("No allocation was recorded.\n", request->out);
 }
 
 void summary_print_verdict(const struct view_request *request, const struct judgement *judgement)
@@ -399,6 +406,8 @@ static void print_text(const struct view_request *request, const struct trace_se
 	print_figures(request, judgement->profile);
 	print_curve(request, judgement);
 	summary_print_verdict(request, judgement);
+	if (!judgement->profile->site_count)
+		return;
 	print_sites(request, judgement);
 	print_next(request, set, judgement);
 }

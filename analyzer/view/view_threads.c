@@ -186,7 +186,8 @@ static void print_text(const struct multi *multi, const struct trace *trace,
 		table_cell(table, TABLE_DIM, "%zu more (-n 0 shows all)", active - rows);
 	}
 	cells(table, multi, &total, &total.made, TABLE_BOLD);
-	table_cell(table, TABLE_BOLD, "total of %zu threads", active);
+	table_cell(table, TABLE_BOLD, "total of %zu thread%s", active,
+		   active == 1 ? "" : "s");
 	table_print(table, multi->request->out, multi->request->width, multi->request->color);
 	table_free(table);
 	free(order);

@@ -35,9 +35,8 @@ static const struct sites_column peak_counts[] = {
 	{ METRIC_ALLOCATED, true, false, "calls" },
 };
 
-#define SHAPE(array, words)                                                                        \
-	{ .columns = array, .column_count = sizeof(array) / sizeof(*(array)), .noun = words,       \
-	  .frames = 32 }
+#define SHAPE(array)                                                                               \
+	{ .columns = array, .column_count = sizeof(array) / sizeof(*(array)), .frames = 32 }
 
 static void print_json(const struct view_request *request, const struct trace_set *set,
 		       struct profile *profile, const char *schema)
@@ -66,7 +65,7 @@ static void print_json(const struct view_request *request, const struct trace_se
 
 static void print_mapped(const struct view_request *request, struct profile *profile)
 {
-	struct sites_table shape = SHAPE(mapped_columns, "sites");
+	struct sites_table shape = SHAPE(mapped_columns);
 
 	if (!profile->mapped.of[METRIC_ALLOCATED].count)
 		return;
@@ -98,8 +97,8 @@ static int show(struct view_request *request, struct trace_set *set, const char 
 
 int view_top_sites(struct view_request *request, struct trace_set *set, struct error *err)
 {
-	static const struct sites_table bytes = SHAPE(by_bytes, "sites");
-	static const struct sites_table calls = SHAPE(by_calls, "sites");
+	static const struct sites_table bytes = SHAPE(by_bytes);
+	static const struct sites_table calls = SHAPE(by_calls);
 
 	return show(request, set, "memprof.top-sites/1", request->query.by_count ? &calls : &bytes,
 		    err);
@@ -107,8 +106,8 @@ int view_top_sites(struct view_request *request, struct trace_set *set, struct e
 
 int view_peak(struct view_request *request, struct trace_set *set, struct error *err)
 {
-	static const struct sites_table bytes = SHAPE(peak_bytes, "sites");
-	static const struct sites_table calls = SHAPE(peak_counts, "sites");
+	static const struct sites_table bytes = SHAPE(peak_bytes);
+	static const struct sites_table calls = SHAPE(peak_counts);
 
 	if (!request->query.sort_given)
 		request->query.sort = METRIC_PEAK;
@@ -118,8 +117,8 @@ int view_peak(struct view_request *request, struct trace_set *set, struct error 
 /* modules: the same by the module that the call site lies in. */
 int view_modules(struct view_request *request, struct trace_set *set, struct error *err)
 {
-	static const struct sites_table bytes = SHAPE(by_bytes, "modules");
-	static const struct sites_table calls = SHAPE(by_calls, "modules");
+	static const struct sites_table bytes = SHAPE(by_bytes);
+	static const struct sites_table calls = SHAPE(by_calls);
 
 	request->query.by = BY_MODULE;
 	return show(request, set, "memprof.modules/1", request->query.by_count ? &calls : &bytes,
