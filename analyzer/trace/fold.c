@@ -8,6 +8,7 @@
 #include "memprof/control.h"
 #include "memprof/trace_format.h"
 #include "util/memory.h"
+#include "util/process_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,29 +46,9 @@ static char *companion_of(const char *trace_path)
 	return memory_format("%.*s.%s.live", folder, trace_path, trace_path + folder);
 }
 
-/* Field 22 of /proc/PID/stat, behind the last ')'; 0 = no such process. */
-static uint64_t process_start(uint64_t pid)
-{
-	char path[64], text[1024];
-	unsigned long long start = 0;
-	const char *at;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	fclose(file);
-	if (!at || sscanf(at + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-				  "%*s %*s %*s %*s %llu", &start) != 1)
-		return 0;
-	return start;
-}
-
 static bool is_alive(const struct control_page *control)
 {
-	return process_start(control->pid) == control->proc_start && control->proc_start;
+	return process_lives(control->pid, control->proc_start);
 }
 
 static int map_companion(struct fold *fold, struct error *err)

@@ -8,6 +8,7 @@
 #include "trace/live_process.h"
 
 #include "memprof/varint.h"
+#include "util/process_id.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -118,37 +119,6 @@ static bool read_small_file(const char *path, char *text, size_t room)
 	return got > 0;
 }
 
-/* Field 22 of /proc/PID/stat, counted behind the name, which may hold blanks. */
-static uint64_t process_start(pid_t pid)
-{
-	char path[64], text[1024], *at;
-	uint64_t start = 0;
-	int field;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (!read_small_file(path, text, sizeof(text)) || !(at = strrchr(text, ')')))
-		return 0;
-	for (field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		start = strtoull(at + 1, NULL, 10);
-	return start;
-}
-
-/* The pid that the process has in its own, innermost namespace. */
-static uint64_t own_pid(pid_t pid)
-{
-	char path[64], text[4096], *line, *last;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (!read_small_file(path, text, sizeof(text)) || !(line = strstr(text, "\nNSpid:")))
-		return (uint64_t)pid;
-	line += 7;
-	line[strcspn(line, "\n")] = 0;
-	last = strrchr(line, '\t');
-	return strtoull(last ? last : line, NULL, 10);
-}
-
 static int check_identity(const struct live_process *process, struct error *err)
 {
 	const struct control_page *control = process->control;
@@ -166,8 +136,8 @@ static int check_identity(const struct live_process *process, struct error *err)
 		return error_set(err, ERROR_FORMAT, process->companion_path, ERROR_NO_OFFSET,
 				 "is left from before the last boot of this machine");
 	/* `memprof run` and `memprof ctl` have the companions of others open. */
-	if (control->pid != own_pid(process->pid) ||
-	    control->proc_start != process_start(process->pid))
+	if (control->pid != process_own_pid(process->pid) ||
+	    control->proc_start != process_start_time(process->pid))
 		return not_found(err, process->pid,
 				 "is not being recorded itself: the companion file that it maps is "
 				 "another process's; for the programs that it runs say --all");

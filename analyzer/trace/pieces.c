@@ -8,6 +8,7 @@
 
 #include "memprof/control.h"
 #include "util/memory.h"
+#include "util/process_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,25 +189,6 @@ static char *companion_path(const char *path)
 }
 
 /* Field 22 of /proc/PID/stat, 0 = no such process. */
-static uint64_t process_start(uint64_t pid)
-{
-	char path[64], line[4096], *at;
-	size_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read_at(fd, line, sizeof(line) - 1, 0);
-	close(fd);
-	line[got] = 0;
-	at = strrchr(line, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
-}
-
 static bool is_this_boot(const char *boot_id, size_t room)
 {
 	char now[64] = "";
@@ -352,7 +334,7 @@ void pieces_join(struct pieces *pieces, const char *path, const char *companion,
 	pieces->has_ended = control.ended;
 	pieces->is_running = !control.ended &&
 			     is_this_boot(control.boot_id, sizeof(control.boot_id)) &&
-			     control.proc_start && process_start(control.pid) == control.proc_start;
+			     process_lives(control.pid, control.proc_start);
 	if (pieces->is_running)
 		copy_slots(pieces, (uint64_t)st.st_size);
 	else
