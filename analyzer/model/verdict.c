@@ -197,6 +197,10 @@ static bool is_leak(const struct curve *curve)
 		return false;
 	if (curve->given_back_bytes >= 0.95 * stayed_bytes(curve))
 		return false;
+	/* A rise that is plain to see needs no even pace; a slow leak beside many young
+	 * blocks hardly shows in the curve. */
+	if (curve_rises(curve))
+		return true;
 	return birth_pace(curve, BORN_LATE) > 0 &&
 	       birth_pace(curve, BORN_LATE) >= 0.3 * birth_pace(curve, BORN_MIDDLE) &&
 	       birth_pace(curve, BORN_YOUNG) >= 0.3 * birth_pace(curve, BORN_LATE);

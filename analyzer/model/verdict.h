@@ -5,7 +5,8 @@
  *	unknown       too few samples to judge
  *	one-time      at least 95 % of its bytes were allocated in the first tenth,
  *	              and at least 95 % of them stayed to the end
- *	leak suspect  blocks that stayed were born all along: in [5/8, 3/4] at 3/10
+ *	leak suspect  live bytes rise (as for growing), or blocks that stayed were born
+ *	              all along: in [5/8, 3/4] at 3/10
  *	              or more of the pace of [1/4, 5/8], in the last quarter at 3/10
  *	              or more of the pace of [5/8, 3/4]; of the bytes that got old
  *	              (1/4 of the run) less than 5 % was freed; at least eight such

@@ -63,17 +63,20 @@ static void blocks_made_at_start_and_kept_are_one_time(void **state)
 
 static void blocks_never_freed_are_a_leak_also_among_many_that_are(void **state)
 {
-	struct curve plain = { 0 }, one_in_hundred = { 0 }, stairs = { 0 };
+	struct curve plain = { 0 }, uneven = { 0 }, one_in_hundred = { 0 }, stairs = { 0 };
 	unsigned n = 0;
 
 	(void)state;
 	EACH(t, 100)
 		block(&plain, t, 2);
+	EACH(t, 300) /* as on a machine that was busy in between */
+		block(&uneven, t < 0.5 ? t * 0.3 : t < 0.8 ? t * 0.9 : t * 0.98 + 0.01, 2);
 	EACH(t, 10000)
 		block(&one_in_hundred, t, n++ % 100 ? t + 0.001 : 2);
 	EACH(t, 400)
 		block(&stairs, floor(t * 12) / 12, 2);
 	assert_int_equal(verdict_of_site(&plain), VERDICT_LEAK);
+	assert_int_equal(verdict_of_site(&uneven), VERDICT_LEAK);
 	assert_int_equal(verdict_of_site(&one_in_hundred), VERDICT_LEAK);
 	assert_int_equal(verdict_of_site(&stairs), VERDICT_LEAK);
 }
