@@ -207,7 +207,8 @@ static void the_program_is_what_its_rise_is_made_of(void **state)
 	assert_int_equal(verdict_of_program(&leak, &leak, &none), PROGRAM_RETENTION);
 	assert_int_equal(verdict_of_program(&grow, &none, &grow), PROGRAM_GROWTH);
 	assert_int_equal(verdict_of_program(&churn, &none, &none), PROGRAM_CHURN);
-	assert_int_equal(verdict_of_program(&none, &none, &none), PROGRAM_CHURN);
+	/* A heap without a block is nothing to judge. */
+	assert_int_equal(verdict_of_program(&none, &none, &none), PROGRAM_UNKNOWN);
 }
 
 int main(void)
