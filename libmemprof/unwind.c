@@ -569,7 +569,8 @@ static bool cache_search(const struct unwind_state *state, uintptr_t pc, uintptr
 			if (!is_first_state(cached, pc, sp, fp)) {
 				/* Either place will do: by turns, so that a stack in use
 				 * all the time finds one where it stays for a while. */
-				if (state->cache.slots[*slot].pc && (!cached->pc || state->serial & 1))
+				if (state->cache.slots[*slot].pc &&
+				    (!cached->pc || state->serial & 1))
 					*slot = other;
 				return false;
 			}

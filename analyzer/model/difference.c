@@ -76,7 +76,8 @@ int normalize_divisor(const struct normalize *normalize, struct profile *profile
 	if (normalize->kind == NORMALIZE_NOT)
 		return 0;
 	for (size_t i = 0; i < profile->trace_count; i++) {
-		int status = amount_of(normalize, &profile->traces[i], profile->query, &amount, err);
+		int status =
+			amount_of(normalize, &profile->traces[i], profile->query, &amount, err);
 
 		if (status)
 			return status;

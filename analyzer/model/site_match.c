@@ -240,7 +240,8 @@ static void loosen(struct matching *matching, enum looseness level)
 	matching->level = level;
 	for (size_t i = 0; i < matching->count; i++) {
 		struct item *item = &matching->items[i];
-		char *key = item->is_taken ? NULL : site_key(item->of.profile, item->of.site, level);
+		char *key = item->is_taken ? NULL
+					   : site_key(item->of.profile, item->of.site, level);
 
 		if (!item->is_taken && !key)
 			key = memory_format("?%d;%zu", item->is_later, item->index);
