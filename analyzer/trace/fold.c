@@ -48,7 +48,7 @@ static char *companion_of(const char *trace_path)
 
 static bool is_alive(const struct control_page *control)
 {
-	return process_lives(control->pid, control->proc_start);
+	return process_id_lives(control->pid, control->proc_start);
 }
 
 static int map_companion(struct fold *fold, struct error *err)

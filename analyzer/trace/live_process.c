@@ -136,8 +136,8 @@ static int check_identity(const struct live_process *process, struct error *err)
 		return error_set(err, ERROR_FORMAT, process->companion_path, ERROR_NO_OFFSET,
 				 "is left from before the last boot of this machine");
 	/* `memprof run` and `memprof ctl` have the companions of others open. */
-	if (control->pid != process_own_pid(process->pid) ||
-	    control->proc_start != process_start_time(process->pid))
+	if (control->pid != process_id_own(process->pid) ||
+	    control->proc_start != process_id_start_time(process->pid))
 		return not_found(err, process->pid,
 				 "is not being recorded itself: the companion file that it maps is "
 				 "another process's; for the programs that it runs say --all");

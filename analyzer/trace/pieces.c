@@ -334,7 +334,7 @@ void pieces_join(struct pieces *pieces, const char *path, const char *companion,
 	pieces->has_ended = control.ended;
 	pieces->is_running = !control.ended &&
 			     is_this_boot(control.boot_id, sizeof(control.boot_id)) &&
-			     process_lives(control.pid, control.proc_start);
+			     process_id_lives(control.pid, control.proc_start);
 	if (pieces->is_running)
 		copy_slots(pieces, (uint64_t)st.st_size);
 	else

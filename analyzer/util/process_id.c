@@ -27,7 +27,7 @@ static bool read_proc(pid_t pid, const char *name, char *text, size_t room)
 	return got > 0;
 }
 
-uint64_t process_start_time(pid_t pid)
+uint64_t process_id_start_time(pid_t pid)
 {
 	char text[4096], *at;
 
@@ -39,7 +39,7 @@ uint64_t process_start_time(pid_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-uint64_t process_own_pid(pid_t pid)
+uint64_t process_id_own(pid_t pid)
 {
 	char text[4096], *line, *last;
 
@@ -53,10 +53,10 @@ uint64_t process_own_pid(pid_t pid)
 
 static bool is_it(pid_t pid, uint64_t own_pid, uint64_t start_time)
 {
-	return process_start_time(pid) == start_time && process_own_pid(pid) == own_pid;
+	return process_id_start_time(pid) == start_time && process_id_own(pid) == own_pid;
 }
 
-bool process_lives(uint64_t own_pid, uint64_t start_time)
+bool process_id_lives(uint64_t own_pid, uint64_t start_time)
 {
 	struct dirent *entry;
 	bool found = false;

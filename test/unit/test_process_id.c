@@ -17,14 +17,14 @@
 
 static void a_living_process_is_told_by_pid_and_start(void **state)
 {
-	uint64_t start = process_start_time(getpid());
+	uint64_t start = process_id_start_time(getpid());
 
 	(void)state;
 	assert_true(start > 0);
-	assert_true(process_lives((uint64_t)getpid(), start));
-	assert_false(process_lives((uint64_t)getpid(), start + 1));
-	assert_false(process_lives(0, start));
-	assert_false(process_lives(UINT64_MAX, start));
+	assert_true(process_id_lives((uint64_t)getpid(), start));
+	assert_false(process_id_lives((uint64_t)getpid(), start + 1));
+	assert_false(process_id_lives(0, start));
+	assert_false(process_id_lives(UINT64_MAX, start));
 }
 
 static void one_that_has_ended_does_not_live(void **state)
@@ -37,11 +37,11 @@ static void one_that_has_ended_does_not_live(void **state)
 		pause();
 		_exit(0);
 	}
-	start = process_start_time(pid);
-	assert_true(process_lives((uint64_t)pid, start));
+	start = process_id_start_time(pid);
+	assert_true(process_id_lives((uint64_t)pid, start));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_false(process_lives((uint64_t)pid, start));
+	assert_false(process_id_lives((uint64_t)pid, start));
 }
 
 static void one_in_a_namespace_is_found_by_its_own_pid(void **state)
@@ -61,8 +61,8 @@ static void one_in_a_namespace_is_found_by_its_own_pid(void **state)
 			pause();
 			_exit(0);
 		}
-		holds = process_own_pid(inner) == 1 &&
-			process_lives(1, process_start_time(inner));
+		holds = process_id_own(inner) == 1 &&
+			process_id_lives(1, process_id_start_time(inner));
 		kill(inner, SIGKILL);
 		waitpid(inner, NULL, 0);
 		_exit(holds ? 0 : 1);
