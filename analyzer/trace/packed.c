@@ -11,6 +11,7 @@
 
 #include "trace/pieces.h"
 #include "trace/record_step.h"
+#include "util/file_read.h"
 #include "util/memory.h"
 
 #include <errno.h>
@@ -224,22 +225,6 @@ int packed_writer_finish(struct packed_writer *writer)
 
 /* ---- unpacking ---- */
 
-static size_t read_at(int fd, void *to, size_t bytes, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
-}
-
 /* Sizes that can be true: zstd is never asked for more than a block can hold. */
 static bool is_possible(const struct packed_block *block)
 {
@@ -308,13 +293,13 @@ int packed_reader_open(struct packed_reader *reader, int fd, uint64_t offset,
 	int status;
 
 	reader->is_open = false;
-	if (read_at(fd, block, sizeof(*block), offset) < sizeof(*block))
+	if (file_read_at(fd, block, sizeof(*block), offset) < sizeof(*block))
 		return ERROR_TRUNCATED;
 	if (!is_possible(block))
 		return ERROR_FORMAT;
 	wanted = headers_only ? block->columns[0].stored : block->bytes;
 	stored = memory_resize(NULL, 1, sizeof(*block) + wanted);
-	got = read_at(fd, stored + sizeof(*block), wanted, offset + sizeof(*block));
+	got = file_read_at(fd, stored + sizeof(*block), wanted, offset + sizeof(*block));
 	status = got < wanted ? ERROR_TRUNCATED : 0;
 	if (!status) {
 		make_room(reader, block);

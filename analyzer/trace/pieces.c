@@ -7,6 +7,7 @@
 #include "trace/pieces.h"
 
 #include "memprof/control.h"
+#include "util/file_read.h"
 #include "util/memory.h"
 #include "util/process_id.h"
 
@@ -24,22 +25,6 @@
 static void tell(const struct pieces *pieces, const struct piece *piece, const char *words)
 {
 	pieces->tell(pieces->context, piece->offset, piece->in_companion, words);
-}
-
-static size_t read_at(int fd, void *to, size_t bytes, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
 }
 
 static bool is_zero(const void *bytes, size_t count)
@@ -98,7 +83,7 @@ static void index_unit(struct pieces *pieces, uint64_t offset, bool wants_header
 {
 	struct piece piece = {.offset = offset};
 	struct trace_piece header = {0};
-	size_t got = read_at(pieces->trace_fd, &header, sizeof(header), offset);
+	size_t got = file_read_at(pieces->trace_fd, &header, sizeof(header), offset);
 	uint64_t left = pieces->file_bytes - offset;
 
 	if (is_zero(&header, got))
@@ -136,7 +121,7 @@ static bool is_packed(const struct pieces *pieces)
 	struct packed_file file = {0};
 	struct piece end = {.offset = pieces->file_bytes};
 
-	if (read_at(pieces->trace_fd, &file, sizeof(file), 0) < sizeof(file) ||
+	if (file_read_at(pieces->trace_fd, &file, sizeof(file), 0) < sizeof(file) ||
 	    file.magic != PACKED_FILE_MAGIC || file.version != PACKED_VERSION)
 		return false;
 	if (file.bytes != pieces->file_bytes)
@@ -196,7 +181,7 @@ static bool is_this_boot(const char *boot_id, size_t room)
 
 	if (fd < 0)
 		return false;
-	read_at(fd, now, sizeof(now) - 1, 0);
+	file_read_at(fd, now, sizeof(now) - 1, 0);
 	close(fd);
 	now[strcspn(now, "\n")] = 0;
 	return !strncmp(now, boot_id, room < sizeof(now) ? room : sizeof(now));
@@ -282,7 +267,7 @@ static void index_slot(struct pieces *pieces, uint64_t offset, uint64_t file_byt
 	struct trace_piece header;
 	uint64_t left = file_bytes - offset;
 
-	if (read_at(pieces->companion_fd, &header, sizeof(header), offset) < sizeof(header) ||
+	if (file_read_at(pieces->companion_fd, &header, sizeof(header), offset) < sizeof(header) ||
 	    header.magic != TRACE_SLOT_MAGIC)
 		return;
 	piece_init(&piece, &header);
@@ -325,7 +310,7 @@ void pieces_join(struct pieces *pieces, const char *path, const char *companion,
 	if (pieces->companion_fd < 0)
 		return;
 	if (fstat(pieces->companion_fd, &st) || !S_ISREG(st.st_mode) ||
-	    read_at(pieces->companion_fd, &control, sizeof(control), 0) < sizeof(control) ||
+	    file_read_at(pieces->companion_fd, &control, sizeof(control), 0) < sizeof(control) ||
 	    !is_companion_of(pieces, &control, pid, start_ticks)) {
 		close(pieces->companion_fd);
 		pieces->companion_fd = -1;
@@ -543,7 +528,7 @@ void pieces_fetch(const struct pieces *pieces, const struct piece *piece,
 	else if (piece->packed)
 		got = unpack(pieces, piece, buffer, tells);
 	else
-		got = read_at(fd, buffer->bytes, bytes, piece->offset);
+		got = file_read_at(fd, buffer->bytes, bytes, piece->offset);
 	if (got < TRACE_PIECE_BYTES) {
 		memset(buffer->bytes, 0, TRACE_PIECE_BYTES);
 		got = TRACE_PIECE_BYTES;
