@@ -5,6 +5,7 @@
  */
 #include "cmd/command.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,13 +59,12 @@ static const char *command_in_name(const char *program)
 	return strncmp(name, "memprof-", 8) ? NULL : name + 8;
 }
 
-int main(int argc, char **argv)
+static int run_named(int argc, char **argv)
 {
 	const char *name = argc > 0 ? command_in_name(argv[0]) : NULL;
 	const struct command *command;
 	char program[64];
 
-	signal(SIGPIPE, SIG_DFL);
 	if (name && (command = find_command(name))) {
 		snprintf(program, sizeof(program), "memprof-%s", command->name);
 		return run_as(command, program, argc, argv);
@@ -84,4 +84,21 @@ int main(int argc, char **argv)
 	}
 	snprintf(program, sizeof(program), "memprof %s", command->name);
 	return run_as(command, program, argc - 1, argv + 1);
+}
+
+/* Help and versions go to a full disk now and then, too: then nothing is done.
+ * A recorded program's own status stays what it is. */
+static int with_output(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "memprof: standard output could not be written whole: %s\n",
+		strerror(errno));
+	return status == EXIT_DONE ? EXIT_UNUSABLE : status;
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_DFL);
+	return with_output(run_named(argc, argv));
 }
