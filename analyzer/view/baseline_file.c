@@ -12,6 +12,7 @@
 
 #define SCHEMA "memprof.baseline/1"
 #define FRAMES_MAX 512
+#define NUMBER_MAX 0x1p63 /* no program allocates more, in blocks or bytes */
 
 /* Metrics that a baseline keeps. "freed" is allocated less live. */
 static const struct kept {
@@ -71,6 +72,17 @@ void baseline_write(const struct baseline *baseline, const char *command, FILE *
 	json_end(&json);
 }
 
+static bool is_possible(const struct json_value *value)
+{
+	size_t i;
+
+	for (i = 0; value && i < value->count; i++)
+		if (value->items[i].type == JSON_NUMBER &&
+		    !(value->items[i].number >= 0 && value->items[i].number <= NUMBER_MAX))
+			return false;
+	return true;
+}
+
 static struct number read_number(const struct json_value *value)
 {
 	double count_error = json_get_number(value, "count_error", 0);
@@ -84,14 +96,28 @@ static struct number read_number(const struct json_value *value)
 	};
 }
 
-static struct tally read_tally(const struct json_value *object)
+static uint64_t read_count(const struct json_value *object, const char *name, double least)
 {
-	struct tally tally = { 0 };
+	return (uint64_t)fmin(NUMBER_MAX, fmax(least, json_get_number(object, name, least)));
+}
+
+/* @what for errors: "totals", or a stack's name. */
+static int read_tally(const char *path, const struct json_value *object, const char *what,
+		      struct tally *tally, struct error *err)
+{
+	const struct json_value *value;
 	size_t i;
 
-	for (i = 0; i < KEPT; i++)
-		tally.of[kept[i].metric] = read_number(json_get(object, kept[i].name));
-	return tally;
+	*tally = (struct tally){ 0 };
+	for (i = 0; i < KEPT; i++) {
+		value = json_get(object, kept[i].name);
+		if (!is_possible(value))
+			return error_set(err, ERROR_FORMAT, path, ERROR_NO_OFFSET,
+					 "no program has such a number: %s of %.100s",
+					 kept[i].name, what);
+		tally->of[kept[i].metric] = read_number(value);
+	}
+	return 0;
 }
 
 static bool is_suppressed_name(struct suppressions *suppressions, const char *name)
@@ -119,11 +145,15 @@ static int read_entries(const char *path, const struct json_value *array, const 
 				 "is no baseline: it has no list of %ss", name_key);
 	for (i = 0; i < array->count; i++) {
 		const char *name = json_get_string(&array->items[i], name_key, NULL);
-		struct tally tally = read_tally(&array->items[i]);
+		struct tally tally;
+		int code;
 
 		if (!name)
 			return error_set(err, ERROR_FORMAT, path, ERROR_NO_OFFSET,
 					 "%s %zu has no name", name_key, i + 1);
+		code = read_tally(path, &array->items[i], name, &tally, err);
+		if (code)
+			return code;
 		if (baseline_entries_add(entries, strdup(name), &tally,
 				is_suppressed_name(suppressions, name), NULL))
 			return error_set(err, ERROR_MEMORY, path, ERROR_NO_OFFSET,
@@ -165,6 +195,8 @@ int baseline_load(const char *path, struct suppressions *suppressions, struct ba
 	if (!code)
 		code = read_entries(path, json_get(root, "sites"), "site", NULL, &baseline->sites,
 				    err);
+	if (!code)
+		code = read_tally(path, json_get(root, "totals"), "totals", &baseline->totals, err);
 	if (code) {
 		baseline_free(baseline);
 		goto done;
@@ -172,9 +204,8 @@ int baseline_load(const char *path, struct suppressions *suppressions, struct ba
 	exact = json_get(root, "exact");
 	baseline->path = strdup(path);
 	baseline->exact = exact && exact->type == JSON_BOOL && exact->boolean;
-	baseline->rate_bytes = (uint64_t)fmax(1, json_get_number(root, "rate_bytes", 1));
-	baseline->samples = (uint64_t)fmax(0, json_get_number(root, "samples", 0));
-	baseline->totals = read_tally(json_get(root, "totals"));
+	baseline->rate_bytes = read_count(root, "rate_bytes", 1);
+	baseline->samples = read_count(root, "samples", 0);
 	baseline_entries_merge(&baseline->stacks);
 	baseline_entries_merge(&baseline->sites);
 	take_suppressed(baseline);

@@ -4,7 +4,7 @@
  * cache, names kept in traces, perf maps, mangled names. The first byte of the
  * input chooses, the rest is the input.
  */
-#include "fuzz_trace.h"
+#include "fuzz.h"
 
 #include "symbolize/demangle.h"
 #include "symbolize/module_reader.h"

@@ -14,7 +14,7 @@
  *
  *	u8 kind and where  u8 lane  u8 sequence  u8 tid  u16 length  records
  */
-#include "fuzz_trace.h"
+#include "fuzz.h"
 
 #include "memprof/control.h"
 #include "trace/trace.h"

@@ -3,7 +3,7 @@
  * Damaged traces: whatever is done to the file, what precedes the damage in
  * each piece is used, the damage is told with its offset, and nothing crashes.
  */
-#include "../fuzz/fuzz_trace.h"
+#include "../fuzz/fuzz.h"
 #include "trace/live_maps.h"
 #include "trace/trace.h"
 #include "trace_builder.h"

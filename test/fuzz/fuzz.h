@@ -1,8 +1,8 @@
 /*
  * The one entry of a fuzz target, as libFuzzer calls it.
  */
-#ifndef TEST_FUZZ_TRACE_H
-#define TEST_FUZZ_TRACE_H
+#ifndef TEST_FUZZ_FUZZ_H
+#define TEST_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
