@@ -193,6 +193,20 @@ static int write_piece(int fd, const struct trace_piece *header, const uint8_t *
 	return error;
 }
 
+/*
+ * A place that may hold this piece already, shorter. The end of the process can
+ * stop a write after any page: the records first, which begin with those that are
+ * there, then the header, which lies in one page. In between the old one holds.
+ */
+static int write_piece_again(int fd, const struct trace_piece *header, const uint8_t *records,
+			     uint64_t place)
+{
+	int error = os_pwrite_all(fd, records, trace_word_length(header->word),
+				  place + sizeof(*header));
+
+	return error ? error : os_pwrite_all(fd, header, sizeof(*header), place);
+}
+
 static int loss_of(int error)
 {
 	switch (error) {
@@ -207,7 +221,8 @@ static int loss_of(int error)
 	}
 }
 
-int trace_writer_put_at(struct trace_piece *header, const uint8_t *records, uint64_t place)
+static int put_at(struct trace_piece *header, const uint8_t *records, uint64_t place,
+		  int (*write)(int, const struct trace_piece *, const uint8_t *, uint64_t))
 {
 	int fd = usable_descriptor();
 
@@ -216,16 +231,24 @@ int trace_writer_put_at(struct trace_piece *header, const uint8_t *records, uint
 	if (!os_file_may_grow_to(place + sizeof(*header) + trace_word_length(header->word)))
 		return TRACE_LOSS_NO_SPACE;
 	header->checksum = trace_piece_checksum(header, records);
-	fd = write_piece(fd, header, records, place);
+	fd = write(fd, header, records, place);
 	return fd ? loss_of(fd) : 0;
+}
+
+int trace_writer_put_at(struct trace_piece *header, const uint8_t *records, uint64_t place)
+{
+	return put_at(header, records, place, write_piece);
 }
 
 static int put(struct trace_piece *header, const uint8_t *records, uint64_t *place,
 	       uint64_t max_bytes)
 {
-	int loss = *place ? 0 : reserve(place, max_bytes);
+	bool has_place = *place != 0;
+	int loss = has_place ? 0 : reserve(place, max_bytes);
 
-	return loss ? loss : trace_writer_put_at(header, records, *place);
+	if (loss)
+		return loss;
+	return put_at(header, records, *place, has_place ? write_piece_again : write_piece);
 }
 
 int trace_writer_put(struct trace_piece *header, const uint8_t *records, uint64_t *place)
