@@ -169,8 +169,10 @@ int diff_build(struct trace_set *baseline, struct trace_set *later, const struct
 	diff->later = ends[1].profile;
 	for (int i = 0; i < 2; i++)
 		diff->divisors[i] = ends[i].divisor;
-	if (!status)
+	if (!status) {
+		diff->gap = difference_gap(ends, 2);
 		compare(diff, &difference, level);
+	}
 	difference_release(&difference);
 	if (status)
 		diff_release(diff);

@@ -28,6 +28,7 @@ struct diff {
 	bool one_trace;            /* two moments of the same trace */
 	bool by_count;
 	double divisors[2];        /* what the figures were divided by */
+	const struct trace_marker *gap; /* difference_gap */
 };
 
 /* Both sets and the query must outlive the diff. Rows that have nothing on both

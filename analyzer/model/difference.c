@@ -147,6 +147,45 @@ void difference_release(struct difference *difference)
 	difference->between = NULL;
 }
 
+/* ---- where knowledge ended ---- */
+
+static const struct trace_marker *gap_in(const struct trace *trace, uint64_t from_ns, uint64_t to_ns)
+{
+	for (size_t i = 0; i < trace->mark_count; i++) {
+		const struct trace_marker *mark = &trace->marks[i];
+
+		if ((mark->kind == TRACE_MARK_STOP || mark->kind == TRACE_MARK_START) &&
+		    mark->time_ns > from_ns && mark->time_ns <= to_ns)
+			return mark;
+	}
+	return NULL;
+}
+
+static bool are_one_trace(const struct difference_end *ends, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (!is_one_trace(&ends[0], &ends[i]))
+			return false;
+	return true;
+}
+
+const struct trace_marker *difference_gap(const struct difference_end *ends, size_t count)
+{
+	const struct trace_marker *gap = NULL;
+	uint64_t from_ns = are_one_trace(ends, count) ? UINT64_MAX : 0;
+
+	for (size_t i = 0; from_ns && i < count; i++)
+		if (ends[i].profile->traces[0].end_ns < from_ns)
+			from_ns = ends[i].profile->traces[0].end_ns;
+	for (size_t i = 0; !gap && i < count; i++)
+		for (size_t t = 0; !gap && t < ends[i].profile->trace_count; t++)
+			gap = gap_in(ends[i].profile->traces[t].trace, from_ns,
+				     ends[i].profile->traces[t].end_ns);
+	return gap;
+}
+
+/* ---- figures ---- */
+
 /* Is the figure at an earlier moment a part of that at a later one? */
 static bool is_sum(enum metric metric)
 {

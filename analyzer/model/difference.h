@@ -54,6 +54,14 @@ int difference_init(struct difference *difference, struct difference_end *ends, 
 void difference_release(struct difference *difference);
 
 /*
+ * The first stop or start of recording that a difference of @count ends goes
+ * across, NULL when there is none: blocks live at it are unknown since, so that
+ * what is still there may look shrunk or gone. Of one trace it lies between the
+ * moments, of several anywhere up to them.
+ */
+const struct trace_marker *difference_gap(const struct difference_end *ends, size_t count);
+
+/*
  * The difference @after - @before of a site, figures already divided. @uncertain:
  * the blocks whose variances make up its error, as if all had the same sign.
  */

@@ -234,6 +234,7 @@ int series_build(struct trace_set *sets, size_t count, const struct query *query
 		status = difference_init(&difference, series->ends, count, normalize, query, err);
 	if (!status) {
 		series->one_trace = is_one_trace(series);
+		series->gap = difference_gap(series->ends, count);
 		for (size_t i = 0; i < count; i++)
 			take_moment(series, i);
 		values(series, &difference);

@@ -40,6 +40,7 @@ struct series {
 	bool exact, complete;
 	bool one_trace;
 	bool by_count;
+	const struct trace_marker *gap;  /* difference_gap */
 	double *places;                  /* where the moments lie in time, or 0, 1, 2... */
 };
 

@@ -103,6 +103,7 @@ static void print_json(const struct diff_view *view)
 		json_object_end(&json);
 	}
 	json_double(&json, "level", view->choice->level);
+	json_bool(&json, "recording_was_off", diff->gap != NULL);
 	json_object_begin(&json, "totals");
 	json_triple(&json, &diff->before[TALLY_HEAP], &diff->after[TALLY_HEAP],
 		    &diff->delta[TALLY_HEAP]);
@@ -325,7 +326,19 @@ static void print_side(const struct diff_view *view, const char *name, const str
 	free(words);
 }
 
-void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete)
+static void print_gap(FILE *out, const struct trace_marker *gap)
+{
+	char text[UNITS_BYTES];
+
+	fprintf(out,
+		"Recording was off for a time (%s at %s): blocks live then are unknown since, so what\n"
+		"seems shrunk or gone may still be there, and what was allocated meanwhile is missing.\n",
+		gap->kind == TRACE_MARK_STOP ? "stopped" : "started",
+		units_duration(text, gap->time_ns));
+}
+
+void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete,
+		 const struct trace_marker *gap)
 {
 	FILE *out = choice->request->out;
 
@@ -336,6 +349,8 @@ void print_terms(const struct diff_choice *choice, bool is_exact, bool is_comple
 			     "may explain (false discovery rate %g%%).\n", choice->level * 100);
 	if (!is_complete)
 		fputs("A trace is not complete: figures are those up to its last record.\n", out);
+	if (gap)
+		print_gap(out, gap);
 }
 
 static void print_text(const struct diff_view *view)
@@ -346,7 +361,7 @@ static void print_text(const struct diff_view *view)
 	print_side(view, "baseline", view->baseline, diff->baseline, diff->divisors[0]);
 	print_side(view, "later", view->later, diff->later, diff->divisors[1]);
 	print_terms(view->choice, diff->exact,
-		    diff->baseline->complete && diff->later->complete);
+		    diff->baseline->complete && diff->later->complete, diff->gap);
 	fprintf(out, "\nWhat is %s, by %s:\n", metric_names[view->request->query.sort],
 		query_by_names[view->request->query.by]);
 	print_table(view, TALLY_HEAP);

@@ -34,7 +34,9 @@ void json_site_stacks(struct json *json, struct profile *profile, const struct p
 char *signed_number(char *text, const struct number *n, bool by_count, bool raw);
 /* The site's name, and that it was found by less than that. To be freed. */
 char *matched_words(const struct profile_site *site, bool is_moved);
-/* What ± and "noise?" mean, and what figures are divided by; lines of text. */
-void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete);
+/* What ± and "noise?" mean, what figures are divided by, and that recording was off
+ * between (@gap: of difference_gap); lines of text. */
+void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete,
+		 const struct trace_marker *gap);
 
 #endif

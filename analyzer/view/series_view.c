@@ -81,6 +81,7 @@ static void print_json(const struct diff_choice *choice, const struct series *se
 	if (choice->normalize.kind != NORMALIZE_NOT)
 		json_string(&json, "per", normalize_unit(&choice->normalize));
 	json_double(&json, "level", choice->level);
+	json_bool(&json, "recording_was_off", series->gap != NULL);
 	json_total(&json, "totals", series, TALLY_HEAP);
 	json_total(&json, "mapped", series, TALLY_MAPPED);
 	json_array_begin(&json, "sites");
@@ -315,7 +316,7 @@ static void print_text(const struct diff_choice *choice, struct series *series)
 
 	for (size_t i = 0; i < series->count; i++)
 		print_moment(choice, i + 1, &series->ends[i]);
-	print_terms(choice, series->exact, series->complete);
+	print_terms(choice, series->exact, series->complete, series->gap);
 	fprintf(out, "\nWhat is %s, by %s:\n", metric_names[choice->request->query.sort],
 		query_by_names[choice->request->query.by]);
 	print_table(choice, series, TALLY_HEAP);

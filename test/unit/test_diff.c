@@ -195,6 +195,59 @@ static void blocks_live_at_both_moments_add_no_error(void **state)
 	diff_done(&d);
 }
 
+/* early, stop, start, late: blocks of the first moment are unknown at the last. */
+static void make_stopped(void)
+{
+	struct trace_builder *b = trace_builder_new();
+
+	site(b, 0x401011);
+	trace_builder_at(b, 640);
+	trace_builder_allocate(b, 0x100000, 100);
+	trace_builder_at(b, 6400);
+	trace_builder_mark(b, TRACE_MARK_SNAPSHOT, "early", "", 0);
+	trace_builder_at(b, 7000);
+	trace_builder_mark(b, TRACE_MARK_SNAPSHOT, "before", "", 0);
+	trace_builder_at(b, 12800);
+	trace_builder_mark(b, TRACE_MARK_STOP, "", "", 0);
+	trace_builder_at(b, 25600);
+	trace_builder_mark(b, TRACE_MARK_START, "", "", 0);
+	trace_builder_at(b, 64000);
+	trace_builder_mark(b, TRACE_MARK_SNAPSHOT, "late", "", 0);
+	trace_builder_at(b, 70000);
+	trace_builder_mark(b, TRACE_MARK_SNAPSHOT, "after", "", 0);
+	trace_builder_write(b, first_path);
+	trace_builder_free_all(b);
+}
+
+static void a_difference_across_a_stop_says_so(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		uint32_t gap; /* kind of the mark; 0: none */
+	} cases[] = {
+		{ "early", "late", TRACE_MARK_STOP },  { "late", "early", TRACE_MARK_STOP },
+		{ "early", "before", 0 },              { "late", "after", 0 },
+		{ "after", "late", 0 },
+	};
+	struct diffed d;
+
+	(void)state;
+	make_stopped();
+	make_second();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		diff_of(&d, first_path, cases[i].from, first_path, cases[i].to);
+		assert_int_equal(d.diff.gap ? d.diff.gap->kind : 0, cases[i].gap);
+		diff_done(&d);
+	}
+	/* Of two traces, what lies before the moment counts. */
+	diff_of(&d, second_path, NULL, first_path, "early");
+	assert_null(d.diff.gap);
+	diff_done(&d);
+	diff_of(&d, second_path, NULL, first_path, "late");
+	assert_non_null(d.diff.gap);
+	diff_done(&d);
+}
+
 static void errors_of_two_runs_add_up(void **state)
 {
 	struct diffed d;
@@ -546,6 +599,7 @@ int main(void)
 		cmocka_unit_test(sites_are_new_grown_shrunk_gone_or_the_same),
 		cmocka_unit_test(a_moment_does_not_differ_from_itself),
 		cmocka_unit_test(blocks_live_at_both_moments_add_no_error),
+		cmocka_unit_test(a_difference_across_a_stop_says_so),
 		cmocka_unit_test(errors_of_two_runs_add_up),
 		cmocka_unit_test(a_difference_backwards_has_the_same_errors),
 		cmocka_unit_test(what_was_allocated_before_both_moments_adds_no_error),
