@@ -279,6 +279,7 @@ static void raw_clones(void)
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	puts("may_lose");
+	puts("may_tear");
 }
 
 static const struct {
