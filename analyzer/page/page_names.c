@@ -140,10 +140,10 @@ static void write_frames(const struct page_names *names, struct json *json)
 static void write_nodes(const struct page_names *names, struct json *json)
 {
 	json_object_begin(json, "nodes");
-	json_array_begin(json, "parent");
-	json_double(json, NULL, -1);
-	for (size_t i = 1; i < names->node_count; i++)
-		json_unsigned(json, NULL, names->nodes[i].parent);
+	/* As the way back: mostly 1, which packs into nothing. */
+	json_array_begin(json, "up");
+	for (size_t i = 0; i < names->node_count; i++)
+		json_unsigned(json, NULL, i ? i - names->nodes[i].parent : 1);
 	json_array_end(json);
 	json_array_begin(json, "frame");
 	json_double(json, NULL, -1);

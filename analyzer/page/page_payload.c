@@ -298,6 +298,8 @@ static void write_sites(struct page_writer *w)
 
 static void write_stacks(struct page_writer *w)
 {
+	double before = 0;
+
 	json_object_begin(w->json, "stacks");
 	column_begin(w, "site");
 	for (size_t i = 0; i < w->row_count; i++)
@@ -305,7 +307,7 @@ static void write_stacks(struct page_writer *w)
 	column_end(w);
 	column_begin(w, "node");
 	for (size_t i = 0; i < w->row_count; i++)
-		json_unsigned(w->json, NULL, w->rows[i].node);
+		column_step(w, &before, w->rows[i].node);
 	column_end(w);
 	write_metric_columns(w, w->row_count, row_tally);
 	json_object_end(w->json);
@@ -357,7 +359,7 @@ void page_payload_write(FILE *out, const char *tool, const struct page_part *par
 	json_init(&json, out);
 	json.is_compact = true;
 	json_object_begin(&json, NULL);
-	json_string(&json, "schema", "memprof.page/1");
+	json_string(&json, "schema", "memprof.page/2");
 	json_string(&json, "tool", tool);
 	json_array_begin(&json, "traces");
 	for (size_t i = 0; i < count; i++)

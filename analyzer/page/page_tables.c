@@ -6,6 +6,7 @@
 
 #include "util/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,19 +60,46 @@ static void marks_of_trace(struct mark_list *list, const struct trace *trace, ui
 				 trace->modules[i].path, "", 0);
 }
 
+/* A process that another one of the set started: by fork, or by fork and exec. */
+static void mark_birth(struct page_writer *w, struct mark_list *list, size_t member)
+{
+	const struct trace_info *info = &w->part->set->members[member].trace->info;
+	char name[512], detail[64];
+
+	for (size_t m = 0; m < w->part->set->count; m++) {
+		if (w->part->set->members[m].trace->info.pid != info->ppid)
+			continue;
+		snprintf(name, sizeof(name), "%s %" PRIu64, path_base(info->exe), info->pid);
+		snprintf(detail, sizeof(detail), "by %" PRIu64, info->ppid);
+		mark_add(list, w->part->facts[member]->shift_ns, info->forked ? "fork" : "process",
+			 strings_intern(&w->names.pool, name),
+			 strings_intern(&w->names.pool, detail), info->pid);
+		return;
+	}
+}
+
+/* Equal times in a fixed order, so that the same trace gives the same page. */
 static int compare_marks(const void *a, const void *b)
 {
 	const struct page_mark *x = a, *y = b;
+	int order;
 
-	return x->us < y->us ? -1 : x->us > y->us;
+	if (x->us != y->us)
+		return x->us < y->us ? -1 : 1;
+	order = strcmp(x->kind, y->kind);
+	if (order)
+		return order;
+	return x->value < y->value ? -1 : x->value > y->value;
 }
 
 static void write_marks(struct page_writer *w)
 {
 	struct mark_list list = {0};
 
-	for (size_t m = 0; m < w->part->set->count; m++)
+	for (size_t m = 0; m < w->part->set->count; m++) {
 		marks_of_trace(&list, w->part->set->members[m].trace, w->part->facts[m]->shift_ns);
+		mark_birth(w, &list, m);
+	}
 	if (list.count)
 		qsort(list.marks, list.count, sizeof(*list.marks), compare_marks);
 	json_object_begin(w->json, "marks");

@@ -59,9 +59,11 @@ static size_t curve_points(const struct page_writer *w, struct curve_point *poin
 static void write_curve_column(struct page_writer *w, const char *name,
 			       const struct curve_point *points, size_t count, unsigned column)
 {
+	double before = 0;
+
 	column_begin(w, name);
 	for (size_t i = 0; i < count; i++)
-		json_double(w->json, NULL, round(points[i].at.heap[column]));
+		column_step(w, &before, round(points[i].at.heap[column]));
 	column_end(w);
 }
 
@@ -69,6 +71,7 @@ static void write_timeline(struct page_writer *w)
 {
 	struct curve_point *points = memory_zeroed(2 * PAGE_BINS + 1, sizeof(*points));
 	size_t count = curve_points(w, points);
+	double before = 0;
 
 	json_object_begin(w->json, "timeline");
 	column_begin(w, "t");
@@ -81,7 +84,7 @@ static void write_timeline(struct page_writer *w)
 	write_curve_column(w, "allocated_count", points, count, PAGE_MADE_COUNT);
 	column_begin(w, "mapped_bytes");
 	for (size_t i = 0; i < count; i++)
-		json_double(w->json, NULL, round(points[i].at.mapped_bytes));
+		column_step(w, &before, round(points[i].at.mapped_bytes));
 	column_end(w);
 	json_object_end(w->json);
 	free(points);

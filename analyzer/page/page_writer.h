@@ -44,6 +44,14 @@ static inline void column_end(struct page_writer *w)
 	json_array_end(w->json);
 }
 
+/* The next value of a column that is kept as differences from the one before:
+ * curves and indices that mostly rise pack into half. @before starts at 0. */
+static inline void column_step(struct page_writer *w, double *before, double value)
+{
+	json_double(w->json, NULL, value - *before);
+	*before = value;
+}
+
 /* "timeline", "readings", "moments" (page_times.c) */
 void page_write_times(struct page_writer *w);
 /* "marks", "sizes", "lifetimes", "threads", "modules", "processes" (page_tables.c) */

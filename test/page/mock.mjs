@@ -292,16 +292,25 @@ export function mockTrace({ stacks = 900, points = 4000, sampled = false, hostil
 	};
 }
 
+/* With the columns that PAYLOAD.md marks (d) as differences. */
+function packed(trace) {
+	const steps = (column) => column.map((v, i) => v - (i ? column[i - 1] : 0));
+	const { t, ...curves } = trace.timeline;
+	return { ...trace, nodes: { up: trace.nodes.parent.map((p, i) => i - p), frame: trace.nodes.frame },
+		stacks: { ...trace.stacks, node: steps(trace.stacks.node) },
+		timeline: { t, ...Object.fromEntries(Object.entries(curves).map(([name, column]) => [name, steps(column)])) } };
+}
+
 export function mockPayload(options = {}) {
 	const traces = options.compare
 		? [mockTrace({ ...options, seed: 7, scale: 0.72 }), mockTrace({ ...options, seed: 7 })]
 		: [mockTrace(options)];
-	return { schema: "memprof.page/1", tool: "memprof (mock)", traces };
+	return { schema: "memprof.page/2", tool: "memprof (mock)", traces: traces.map(packed) };
 }
 
 /* The page as memprof-report writes it. */
 export function writePage(template, payload) {
-	const packed = gzipSync(JSON.stringify(payload)).toString("base64");
+	const packed = gzipSync(JSON.stringify(payload), { level: 9 }).toString("base64");
 	const text = readFileSync(template, "utf8");
 	const [head, tail] = text.split("@MEMPROF_PAYLOAD@");
 	return head + packed + tail;

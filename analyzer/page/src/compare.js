@@ -3,7 +3,7 @@
  * are matched by function and file; what has moved to another line is the same
  * site.
  */
-import { h, replace, segmented, sizeCanvas, token } from "./dom.js";
+import { h, replace, segmented, sizeCanvas, token, showTip, hideTip } from "./dom.js";
 import { VirtualTable } from "./table.js";
 import { metricInForce } from "./views.js";
 import { METRICS } from "./model.js";
@@ -23,6 +23,7 @@ export class CompareView {
 	release() {
 		this.table?.release();
 		removeEventListener("resize", this.resize);
+		hideTip();
 	}
 
 	show() {
@@ -125,23 +126,75 @@ export class CompareView {
 		row.place = label.place;
 	}
 
+	/* Both runs from their start, on one scale. */
 	drawCurves() {
-		const width = this.curves.parentElement.clientWidth - 40, height = 170, c = sizeCanvas(this.curves, width, height);
-		const traces = [[this.app.baseline, "ink-3"], [this.app.later, "accent"]].filter(([t]) => t.timeline);
+		const width = this.curves.parentElement.clientWidth - 40, height = 190, c = sizeCanvas(this.curves, width, height);
+		const traces = [[this.app.baseline, "ink-3", "baseline"], [this.app.later, "accent", "later"]].filter(([t]) => t.timeline);
+		if (!traces.length)
+			return;
 		const longest = Math.max(...traces.map(([t]) => t.durationUs)), top = Math.max(1, ...traces.map(([t]) => t.timeline.live_bytes.reduce((a, b) => Math.max(a, b), 0)));
-		c.font = "11px " + token("sans");
-		c.fillStyle = token("ink-3");
-		c.fillText(format.bytes(top), 0, 10);
+		const left = 62, bottom = height - 24, x = (us) => left + us / longest * (width - left), y = (v) => bottom - v / top * (bottom - 8);
+		this.drawGrid(c, width, { left, bottom, x, y, top, longest });
 		for (const [trace, color] of traces) {
-			const { t, live_bytes } = trace.timeline, step = Math.max(1, Math.floor(t.length / 2000));
 			c.beginPath();
-			for (let i = 0; i < t.length; i += step)
-				c.lineTo(t[i] / longest * width, height - 2 - live_bytes[i] / top * (height - 22));
+			for (const [us, v] of outline(trace.timeline, longest, width - left))
+				c.lineTo(x(us), y(v));
 			c.strokeStyle = token(color);
 			c.lineWidth = 1.75;
 			c.stroke();
 		}
+		this.curves.onmouseleave = hideTip;
+		this.curves.onmousemove = (e) => {
+			const us = (e.clientX - this.curves.getBoundingClientRect().left - left) / (width - left) * longest;
+			if (us < 0)
+				return hideTip();
+			showTip(e.clientX, e.clientY, h("div.card", null, h("div.card-time", null, format.duration(us)),
+				h("table", null, traces.map(([t, color, words]) => h("tr", null, h("td", null, swatch(color)),
+					h("td.num", null, us > t.durationUs ? "ended" : format.bytes(t.valueAt("live_bytes", us))), h("td", null, words))))));
+		};
 	}
+
+	drawGrid(c, width, { left, bottom, x, y, top, longest }) {
+		const step = 2 ** Math.floor(Math.log2(top / 2)), second = roundStep(longest / Math.max(2, Math.floor((width - left) / 110)));
+		c.font = "11px " + token("sans");
+		c.fillStyle = token("ink-3");
+		c.strokeStyle = token("line");
+		c.lineWidth = 1;
+		c.textAlign = "right";
+		c.textBaseline = "middle";
+		for (let v = 0; v <= top; v += step) {
+			c.beginPath();
+			c.moveTo(left, Math.round(y(v)) + 0.5);
+			c.lineTo(width, Math.round(y(v)) + 0.5);
+			c.stroke();
+			c.fillText(v ? format.tidy(format.bytes(v)) : "0", left - 8, y(v));
+		}
+		c.textBaseline = "top";
+		for (let us = 0; us <= longest; us += second) {
+			c.textAlign = x(us) > width - 24 ? "right" : us ? "center" : "left";
+			c.fillText(us ? format.tidy(format.duration(us)) : "0", x(us), bottom + 8);
+		}
+	}
+}
+
+/* The highest point for every pixel: what a curve of any length looks like. */
+function outline({ t, live_bytes }, longest, width) {
+	const points = [];
+	for (let i = 0, last = -1; i < t.length; i++) {
+		const pixel = Math.floor(t[i] / longest * width);
+		if (pixel !== last)
+			points.push([t[i], live_bytes[i]]);
+		else if (live_bytes[i] > points[points.length - 1][1])
+			points[points.length - 1] = [t[i], live_bytes[i]];
+		last = pixel;
+	}
+	return points;
+}
+
+/* 1, 2 or 5 of a decimal unit, at least @us. */
+function roundStep(us) {
+	const unit = 10 ** Math.floor(Math.log10(us));
+	return [1, 2, 5, 10].find((n) => n * unit >= us) * unit;
 }
 
 function finished(rows) {

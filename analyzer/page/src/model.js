@@ -15,6 +15,14 @@ export async function inflate(base64) {
 	return new Response(stream).json();
 }
 
+/* A column kept as differences from the row before. */
+function summed(differences, Column) {
+	const out = new Column(differences.length);
+	for (let i = 0, sum = 0; i < out.length; i++)
+		out[i] = sum += differences[i];
+	return out;
+}
+
 function typed(table, length) {
 	const out = {};
 	for (const metric of COLUMNS)
@@ -60,7 +68,7 @@ export class Trace {
 			this.functionOf[f] = id;
 		}
 		this.node = {
-			parent: Int32Array.from(this.data.nodes.parent),
+			parent: Int32Array.from(this.data.nodes.up, (up, i) => i - up),
 			frame: Int32Array.from(this.data.nodes.frame),
 		};
 		this.rankModules();
@@ -142,7 +150,7 @@ export class Trace {
 		this.stackCount = stacks.site.length;
 		this.sites = { kind: sites.kind, frame: sites.frame, verdict: sites.verdict || [],
 			why: sites.why || [], ...typed(sites, this.siteCount) };
-		this.stacks = { site: Int32Array.from(stacks.site), node: Int32Array.from(stacks.node),
+		this.stacks = { site: Int32Array.from(stacks.site), node: summed(stacks.node, Int32Array),
 			...typed(stacks, this.stackCount) };
 		this.stacksOfSite = Array.from({ length: this.siteCount }, () => []);
 		for (let s = 0; s < this.stackCount; s++)
@@ -166,10 +174,8 @@ export class Trace {
 		this.timeline = null;
 		if (!raw || raw.t.length < 2)
 			return;
-		const t = new Float64Array(raw.t.length);
-		for (let i = 0, sum = 0; i < t.length; i++)
-			t[i] = sum += raw.t[i];
-		const column = (name) => Float64Array.from(raw[name] || new Array(t.length).fill(0));
+		const t = summed(raw.t, Float64Array);
+		const column = (name) => raw[name] ? summed(raw[name], Float64Array) : new Float64Array(t.length);
 		this.timeline = { t, live_bytes: column("live_bytes"), live_count: column("live_count"),
 			allocated_bytes: column("allocated_bytes"), allocated_count: column("allocated_count"),
 			mapped_bytes: column("mapped_bytes") };

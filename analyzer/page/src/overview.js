@@ -5,7 +5,7 @@
 import { h, replace } from "./dom.js";
 import { hueToken } from "./colors.js";
 import { swatch } from "./timeline.js";
-import { groupRows, sum } from "./model.js";
+import { showGrowth, siteBar } from "./growth.js";
 import * as format from "./format.js";
 
 const VERDICTS = { retention: "Retention", growth: "Growth", plateau: "Plateau", churn: "Churn", unknown: "No verdict" };
@@ -71,7 +71,7 @@ export class OverviewView {
 		return h("section.panel", null,
 			h("h2", null, "Where did all the memory go?"),
 			h("p.sub", null, `${format.bytes(total)} resident ${parts.when}${this.app.state.selection().kind === "all" ? ", when it was most" : ""}. Call sites explain ` +
-				`${format.percent(share("explained"))}; nobody explains ${format.percent(share("unknown"))}.`),
+				`${format.percent(share("explained"))}; nobody explains ${format.percent(share("unknown"))}.${trace.data.memory ? "" : " A recording made by memprof run says more: it reads the mappings too."}`),
 			h("div.bar", { role: "img", "aria-label": parts.list.map((p) =>
 				`${p.label} ${format.percent(p.bytes / total)}`).join(", ") },
 			parts.list.map((p) => h("div.bar-part" + (p.kind === "unknown" ? ".unknown" : ""),
@@ -110,28 +110,8 @@ export class OverviewView {
 		].filter((p) => p.bytes > 0) };
 	}
 
-	/* ---- what grew ------------------------------------------------------------ */
-
 	select() {
-		const { trace, state } = this.app;
-		this.element.querySelector(".memory")?.remove();
-		if (!trace.moments) {
-			replace(this.growth);
-			return;
-		}
-		const s = state.selection();
-		const from = s.kind === "range" ? s.from : 0, to = s.kind === "all" ? growthEnd(trace) : s.kind === "moment" ? s.at : s.to;
-		const v = trace.values({ kind: "range", from, to }, "live", "bytes");
-		const rows = groupRows(trace, "site", (i) => trace.isHeap(i)).map((r) => ({ ...r,
-			growth: sum(v.now, r.stacks) - sum(v.before, r.stacks) }));
-		rows.sort((a, b) => b.growth - a.growth);
-		const all = trace.valueAt("live_bytes", to) - (from > 0 ? trace.valueAt("live_bytes", from) : 0);
-		const top = rows.filter((r) => r.growth > 0).slice(0, 10), most = top.length ? top[0].growth : 1;
-		replace(this.growth, h("h2", null, "Where the growth went"),
-			h("p.sub", null, s.kind === "range" ? `${format.signed(all, "bytes")} live heap from ${format.duration(from)} to ${format.duration(to)}.`
-				: `${format.signed(all, "bytes")} live heap since the start` + (s.kind === "moment" || to < trace.durationUs ? ` up to ${s.kind === "all" ? "the peak at " : ""}${format.duration(to)}.` : ".") + " Drag on the curve above for a range."),
-			top.length ? h("ol.bars", null, top.map((r) => siteBar(this.app, r, r.growth / most, format.signed(r.growth, "bytes"))))
-				: h("p.note", null, "Nothing grew."));
+		showGrowth(this.growth, this.app);
 	}
 
 	topSites(trace) {
@@ -199,22 +179,7 @@ function highestResident(trace) {
 	return times.length ? times[best] : trace.durationUs;
 }
 
-/* Up to where the growth of the whole run is followed: its end, or its peak when
- * most was given back after it. */
-function growthEnd(trace) {
-	const { live, peak } = trace.data.totals;
-	return trace.data.peak_us > 0 && live.bytes < 0.6 * peak.bytes ? trace.data.peak_us : trace.durationUs;
-}
-
 function perSecond(trace) {
 	const seconds = trace.durationUs / 1e6;
 	return seconds > 0 ? format.bytes(trace.data.totals.allocated.bytes / seconds) + " per second" : "";
-}
-
-export function siteBar(app, row, share, value) {
-	return h("li", null, h("button.bar-row", { type: "button", title: "show in the table",
-		onclick: () => app.state.set({ view: "sites", q: "", site: String(row.site), group: "site" }) },
-	h("span.bar-fill", { style: { width: Math.max(0.5, 100 * share) + "%" } }),
-	h("span.bar-name", { dir: "auto" }, format.shorten(row.name, 120)), h("span.bar-place", null, row.place || row.module),
-	h("span.bar-value", null, value)));
 }

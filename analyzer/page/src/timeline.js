@@ -6,7 +6,8 @@
 import uPlot from "uplot";
 import { h, replace, segmented, showTip, hideTip, token } from "./dom.js";
 import { hueToken, HUES } from "./colors.js";
-import { snap } from "./strip.js";
+import { snap, describeSelection } from "./strip.js";
+import { showGrowth } from "./growth.js";
 import * as format from "./format.js";
 
 const AXIS = 66;
@@ -15,7 +16,7 @@ const AXIS = 66;
 const BINARY = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 const MARKS = {
-	snapshot: "Snapshot", event: "Event", reset: "Reset", start: "Recording started",
+	process: "Process started", snapshot: "Snapshot", event: "Event", reset: "Reset", start: "Recording started",
 	stop: "Recording stopped", rate: "Rate changed", thread: "Thread started", fork: "Fork",
 	module: "Module loaded",
 };
@@ -30,16 +31,19 @@ export class TimelineView {
 		this.lane = h("div.lane", { "aria-label": "Marks" });
 		this.legend = h("div.legend");
 		this.choice = h("div");
-		this.events = h("div.events");
+		this.events = h("div.events", { tabindex: 0, role: "region", "aria-label": "Events" });
+		this.growth = h("section.panel");
+		this.chosen = h("div.chosen");
+		const hasReadings = !!app.trace.data.readings?.t.length;
 		this.element = h("section.timeline", null,
 			h("div.chart-head", null, h("h2", null, "Memory"), legend([["accent", "live heap"],
-				["hue-1", "resident (RSS)"], ["hue-2", "mapped by the program"]])),
+				...(hasReadings ? [["hue-1", "resident (RSS)"]] : []), ["hue-2", "mapped by the program"]]), this.chosen),
 			this.lane, this.memory,
 			h("div.chart-head", null, h("h2", null, "Allocation rate"),
 				legend([["hue-3", "bytes allocated per second"]])),
 			this.rate,
 			h("div.chart-head", null, h("h2", null, "What it consists of"), this.choice),
-			this.legend, this.parts,
+			this.legend, this.parts, this.growth,
 			h("h2", null, "Events"), this.events);
 	}
 
@@ -65,12 +69,22 @@ export class TimelineView {
 		this.drawParts(trace);
 		this.drawLane(trace);
 		this.listEvents(trace);
+		this.follow();
 	}
 
 	/* The selection has changed: nothing to compute, only to draw. */
 	select() {
 		this.charts.forEach((c) => c.redraw(false));
 		this.markEvents();
+		this.follow();
+	}
+
+	/* What is below the charts is about what is chosen on them. */
+	follow() {
+		const { trace, state } = this.app, s = state.selection();
+		replace(this.chosen, h("span", null, describeSelection(trace, s)), s.kind === "all" ? null
+			: h("button.quiet", { type: "button", onclick: () => state.select({ kind: "all" }) }, "whole run"));
+		showGrowth(this.growth, this.app);
 	}
 
 	chart(host, height, data, series, axis, extra = {}) {
@@ -79,7 +93,7 @@ export class TimelineView {
 			width: host.clientWidth, height, ms: 1e-3, legend: { show: false }, series, padding: [8, 0, 0, 0],
 			cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
 			scales: { x: { time: false, range: [0, this.app.trace.durationUs / 1e6] }, y: { range: (u, lo, hi) => [0, (hi || 1) * 1.06] } },
-			axes: [this.axis((u, splits) => splits.map((v) => v ? format.tidy(format.duration(v * 1e6)) : "0"), { size: 30, space: 90 }),
+			axes: [this.axis((u, splits) => splits.map((v) => v ? format.tidy(format.duration(v * 1e6)) : "0"), { size: 30, space: innerWidth < 600 ? 56 : 90 }),
 				this.axis((u, splits) => splits.map((v) => v ? format.tidy(axis(v)) : "0"), { size: AXIS, incrs: BINARY })],
 			hooks: {
 				draw: [(u) => view.drawSelection(u)],
@@ -147,7 +161,7 @@ export class TimelineView {
 			const site = trace.stacks.site[s], label = trace.siteLabel(site);
 			const key = by === "site" ? site : label.module;
 			if (!groups.has(key))
-				groups.set(key, { stacks: [], module: label.module,
+				groups.set(key, { stacks: [], site, module: label.module,
 					name: by === "site" ? label.name : trace.moduleName(label.module) });
 			groups.get(key).stacks.push(s);
 		});
@@ -156,6 +170,12 @@ export class TimelineView {
 			return { ...g, values, weight: values.reduce((a, b) => a + b, 0) };
 		}).sort((a, b) => b.weight - a.weight);
 		const top = list.slice(0, HUES - 1);
+		const asked = by === "site" ? list.findIndex((g) => String(g.site) === this.app.state.get("site")) : -1;
+		if (asked >= 0) {
+			list[asked].isAsked = true;
+			list.unshift(...list.splice(asked, 1));
+			top.splice(0, top.length, ...list.slice(0, HUES - 1));
+		}
 		top.forEach((g, i) => {
 			g.color = by === "site" ? hueToken(i) : hueToken(trace.moduleRank.get(g.module));
 		});
@@ -188,7 +208,7 @@ export class TimelineView {
 		const series = list.map((g) => ({ label: g.name, stroke: token("paper"), width: 0.75,
 			fill: token(g.color), points: { show: false } })).reverse();
 		this.chart(this.parts, innerWidth < 600 ? 220 : 260, [x, ...layers.reverse()], [{}, ...series], format.bytes);
-		replace(this.legend, list.map((g) => h("span.key", { title: format.shorten(g.name, 300) }, swatch(g.color),
+		replace(this.legend, list.map((g) => h("span.key" + (g.isAsked ? ".asked" : ""), { title: format.shorten(g.name, 300) }, swatch(g.color),
 			format.shorten(g.name, 44))));
 	}
 
@@ -205,6 +225,9 @@ export class TimelineView {
 	}
 
 	listen(u) {
+		u.over.addEventListener("mousedown", () => {
+			this.justDragged = false;
+		});
 		u.over.addEventListener("click", (e) => {
 			if (this.justDragged) {
 				this.justDragged = false;
@@ -302,7 +325,10 @@ export class TimelineView {
 			const button = h("button.mark.mark-" + kind, { type: "button", "aria-label": format.shorten(label, 300),
 				onclick: () => this.app.state.select(snap(trace, { kind: "moment", at: marks.t[g.marks[0]] })),
 				onmouseenter: (e) => showTip(e.clientX, e.clientY, this.markCard(marks, g.marks)),
-				onmouseleave: hideTip }, g.marks.length > 1 ? String(g.marks.length) : null);
+				onmouseleave: hideTip, onblur: hideTip, onfocus: (e) => {
+					const box = e.target.getBoundingClientRect();
+					showTip(box.left, box.bottom, this.markCard(marks, g.marks));
+				} }, g.marks.length > 1 ? String(g.marks.length) : null);
 			button.style.left = AXIS + g.x + "px";
 			this.lane.append(button);
 		}

@@ -238,6 +238,8 @@ export class TreemapView {
 		w > 46 && hh > 18 ? [h("span.tm-name", null, format.shorten(f.data.name, 160)),
 			hh > 34 ? h("span.tm-value", null, format.amount(value, unit)) : null,
 			hh > 52 && data.name ? h("span.tm-place", null, format.shorten(data.name, 60)) : null] : null), leaf);
+		if (w <= 46 || hh <= 18)
+			tile.style.padding = "0";   /* its padding would make it larger than it is */
 		tile.style.background = color;
 		tile.style.color = inkOn(color);
 		return tile;
@@ -408,7 +410,7 @@ export class SitesView {
 		return [
 			h("div.panel-tools", null,
 				h("button.quiet", { type: "button", onclick: () => state.set({ view: "flame", q: name, zoom: "", inv: "" }) }, "Find in the flame graph"),
-				h("button.quiet", { type: "button", onclick: () => state.set({ view: "timeline", stack: "site" }) }, "Show over time"),
+				h("button.quiet", { type: "button", onclick: () => state.set({ view: "timeline", stack: "site", site: String(row.site) }) }, "Show over time"),
 				h("button.quiet", { type: "button", onclick: (e) => this.copy(e.target, stacks[0]) }, "Copy the largest stack"),
 				row.why ? h("span.why", null, row.why) : null),
 			this.facts(row),
@@ -566,10 +568,12 @@ export class LifetimesView extends PlainView {
 
 /* ---- threads, processes, modules ------------------------------------------------------ */
 
+/* @columns: [title, classes]: "num" for numbers, "wide-only" for what a phone can do without. */
 function plainTable(columns, rows) {
 	return h("div.scroll", null, h("table.plain", null,
-		h("thead", null, h("tr", null, columns.map(([title, align]) => h("th" + (align ? "." + align : ""), null, title)))),
-		h("tbody", null, rows.map((cells) => h("tr", null, cells.map((cell, i) => h("td" + (columns[i][1] ? "." + columns[i][1] : ""), { dir: columns[i][1] ? null : "auto" }, cell)))))));
+		h("thead", null, h("tr", null, columns.map(([title, kind]) => h("th" + (kind ? "." + kind : ""), null, title)))),
+		h("tbody", null, rows.map((cells) => h("tr", null, cells.map((cell, i) => h("td" + (columns[i][1] ? "." + columns[i][1] : ""),
+			{ dir: /num/.test(columns[i][1]) ? null : "auto" }, cell)))))));
 }
 
 function life(first, last, whole) {
@@ -587,15 +591,15 @@ export class ThreadsView extends PlainView {
 		const { trace } = this.app, { threads, modules } = trace.data;
 		replace(this.element, h("section.panel", null, h("h2", null, "Threads"),
 			h("p.sub", null, "Who allocates and who frees: blocks that one thread allocates and another frees show as a difference."),
-			threads ? plainTable([["thread"], ["tid", "num"], ["alive"], ["allocations", "num"], ["frees", "num"], ["allocated", "num"], ["still live", "num"]],
+			threads ? plainTable([["thread", "name"], ["tid", "num.wide-only"], ["alive", "wide-only"], ["allocations", "num"], ["frees", "num.wide-only"], ["allocated", "num"], ["still live", "num"]],
 				tableRows(threads).sort((a, b) => b.allocated_count - a.allocated_count).slice(0, 500).map((t) => [format.shorten(t.name || "(no name)", 60),
 					String(t.tid), life(t.first, t.last, trace.durationUs), exactly(t.allocated_count, "count"), exactly(t.freed_count, "count"),
 					t.allocated_bytes === undefined ? "\u2013" : exactly(t.allocated_bytes, "bytes"),
 					t.live_bytes === undefined ? "\u2013" : exactly(t.live_bytes, "bytes")])) : h("p.note", null, "The trace names no threads.")),
 		modules ? h("section.panel", null, h("h2", null, "Modules"), h("p.sub", null, modules.names ? "Where names came from, and what would give more of them." : "What was loaded into the process."),
-			plainTable([["module"], ["build-id"], ...(modules.names ? [["names from"], [""]] : [])], tableRows(modules).map((m) => [format.shorten(m.path, 100),
-				h("code", null, (m.build_id || "\u2013").slice(0, 16)), ...(modules.names ? [m.names || "\u2013",
-					h("span.faint", null, format.shorten(m.words || "", 160))] : [])]))) : null);
+			plainTable([["module"], ["build-id", "wide-only"], ...(modules.names ? [["names from"]] : [])], tableRows(modules).map((m) => [format.shorten(m.path, 100),
+				h("code", null, (m.build_id || "\u2013").slice(0, 16)), ...(modules.names ? [[m.names || "\u2013",
+					m.words ? h("div.faint", null, format.shorten(m.words, 160)) : null]] : [])]))) : null);
 	}
 }
 
@@ -619,6 +623,6 @@ export class ProcessesView extends PlainView {
 		});
 		walk(0, 0);
 		replace(this.element, h("section.panel", null, h("h2", null, "Processes"), h("p.sub", null, "The process and its children, each with a trace of its own."),
-			plainTable([["program"], ["pid", "num"], ["alive"], ["live at the end", "num"], ["peak", "num"], ["allocated", "num"], ["allocations", "num"]], rows)));
+			plainTable([["program", "name"], ["pid", "num"], ["alive", "wide-only"], ["live at the end", "num"], ["peak", "num.wide-only"], ["allocated", "num.wide-only"], ["allocations", "num.wide-only"]], rows)));
 	}
 }
