@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 
 #include "trace/smaps.h"
+#include "util/guess.h"
 #include "util/option.h"
 #include "view/units.h"
 
@@ -180,12 +181,13 @@ static const struct ctl_action actions[] = {
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
-static bool all_processes, want_help;
+static bool all_processes, want_help, want_version;
 
 static const struct option options[] = {
 	{ "all", 'a', OPTION_FLAG, NULL, "also all descendants of PID that are recorded",
 	  &all_processes, NULL, NULL },
 	{ "help", 'h', OPTION_FLAG, NULL, "print this help", &want_help, NULL, NULL },
+	{ "version", 0, OPTION_FLAG, NULL, "print the version", &want_version, NULL, NULL },
 	{ NULL, 0, OPTION_FLAG, NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -213,6 +215,18 @@ static const struct ctl_action *find_action(const char *name)
 	return NULL;
 }
 
+static int no_such_action(const char *name, struct error *err)
+{
+	struct guess guess = guess_of(name, strlen(name));
+	char hint[GUESS_HINT];
+	size_t i;
+
+	for (i = 0; i < ACTIONS; i++)
+		guess_offer(&guess, actions[i].name);
+	return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "%s is no action%s", name,
+			 guess_hint(&guess, "", hint));
+}
+
 static int parse_pid(const char *word, pid_t *pid)
 {
 	char *end;
@@ -238,8 +252,7 @@ static int parse_request(const struct option_list *words, pid_t *pid,
 				 words->items[0]);
 	*action = find_action(words->items[1]);
 	if (!*action)
-		return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "%s is no action",
-				 words->items[1]);
+		return no_such_action(words->items[1], err);
 	request->arguments = words->items + 2;
 	request->count = words->count - 2;
 	if (request->count < (*action)->least || request->count > (*action)->most)
@@ -301,6 +314,10 @@ int cmd_ctl(const char *program, int argc, char **argv)
 		return command_misused(program, &err);
 	if (want_help)
 		return print_help(program);
+	if (want_version) {
+		command_print_version(program);
+		return EXIT_DONE;
+	}
 	if (parse_request(&words, &pid, &action, &request, &err))
 		return command_misused(program, &err);
 	code = all_processes ? act_on_tree(program, pid, action, &request, &err)

@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 
 #include "cmd/query_options.h"
+#include "util/guess.h"
 #include "util/output.h"
 
 #include <locale.h>
@@ -127,6 +128,7 @@ static int answer(const struct view *view, struct error *err)
 		status = view->show(request, &set, err);
 	}
 	tell_faults(request->program, &set);
+	command_note_late(request->program, &set, &request->query);
 	if (output.file)
 		closed = output_close(&output, status >= 0, status < 0 ? NULL : err);
 	trace_set_close(&set);
@@ -143,11 +145,17 @@ static bool answer_without_trace(const struct view *view)
 static int check_words(const struct view *view, struct error *err)
 {
 	const char *word = query_request.words.count ? query_request.words.items[0] : NULL;
+	struct guess guess;
+	char hint[GUESS_HINT];
 
 	if (view || !word || strpbrk(word, "/.@") || !access(word, F_OK))
 		return 0;
-	return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "no view and no trace \"%s\"",
-			 word);
+	guess = guess_of(word, strlen(word));
+	for (const struct view *v = views; v->name; v++)
+		if (v->show)
+			guess_offer(&guess, v->name);
+	return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "no view and no trace \"%s\"%s",
+			 word, guess_hint(&guess, "", hint));
 }
 
 int cmd_report(const char *program, int argc, char **argv)

@@ -5,6 +5,9 @@
  */
 #include "cmd/command.h"
 
+#include "util/guess.h"
+#include "view/view.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +29,24 @@ static const struct command *find_command(const char *name)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
+}
+
+/* Views are commands to those who type faster than they read. */
+static int no_such_command(const char *name)
+{
+	struct guess guess = guess_of(name, strlen(name));
+	char hint[GUESS_HINT];
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		guess_offer(&guess, commands[i].name);
+	if (view_find(name))
+		fprintf(stderr, "memprof: no command \"%s\": did you mean memprof report %s?\n",
+			name, name);
+	else
+		fprintf(stderr, "memprof: no command \"%s\"%s\n", name,
+			guess_hint(&guess, "", hint));
+	fputs("Try \"memprof --help\".\n", stderr);
+	return EXIT_UNUSABLE;
 }
 
 static int print_help(FILE *out)
@@ -78,10 +99,8 @@ static int run_named(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return print_help(stdout);
 	command = find_command(argv[1]);
-	if (!command) {
-		fprintf(stderr, "memprof: no command \"%s\"\n", argv[1]);
-		return print_help(stderr);
-	}
+	if (!command)
+		return no_such_command(argv[1]);
 	snprintf(program, sizeof(program), "memprof %s", command->name);
 	return run_as(command, program, argc - 1, argv + 1);
 }

@@ -5,6 +5,7 @@
  */
 #include "model/gate.h"
 
+#include "util/guess.h"
 #include "util/option.h"
 
 #include <ctype.h>
@@ -41,6 +42,16 @@ const struct gate_kind *gate_kind_find(const char *name)
 		if (!strcmp(gate_kinds[i].name, name))
 			return &gate_kinds[i];
 	return NULL;
+}
+
+static const char *kind_hint(const char *name, char *hint)
+{
+	struct guess guess = guess_of(name, strlen(name));
+	size_t i;
+
+	for (i = 0; i < gate_kind_count; i++)
+		guess_offer(&guess, gate_kinds[i].name);
+	return guess_hint(&guess, "", hint);
 }
 
 /* ---- limits ------------------------------------------------------------------ */
@@ -141,6 +152,7 @@ static int parse_config_line(struct gate_limits *limits, char *line, struct erro
 {
 	char *name = next_word(&line), *pattern = NULL, *value;
 	const struct gate_kind *kind;
+	char hint[GUESS_HINT];
 
 	if (!name)
 		return 0;
@@ -155,7 +167,8 @@ static int parse_config_line(struct gate_limits *limits, char *line, struct erro
 	kind = gate_kind_find(name);
 	if (!kind)
 		return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
-				 "%s is no limit (max-leaked, max-peak, ...)", name);
+				 "%s is no limit (max-leaked, max-peak, ...)%s", name,
+				 kind_hint(name, hint));
 	return gate_limits_add(limits, kind, value, pattern, err);
 }
 

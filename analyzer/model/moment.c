@@ -6,6 +6,7 @@
 #include "model/moment.h"
 
 #include "model/pass.h"
+#include "util/guess.h"
 #include "util/memory.h"
 
 #include <stdio.h>
@@ -43,17 +44,26 @@ static void moment_at_mark(const struct trace_marker *mark, struct moment *momen
 
 static int unknown_moment(struct trace *trace, const char *when, struct error *err)
 {
-	char names[300] = "";
+	static const char *const words[] = { "peak", "end", "reset" };
+	struct guess guess = guess_of(when, strlen(when));
+	char names[300] = "", hint[GUESS_HINT];
 	size_t used = 0;
 
 	for (size_t i = 0; i < trace->mark_count && used < sizeof(names); i++)
 		if (trace->marks[i].kind == TRACE_MARK_SNAPSHOT)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 						 used ? ", " : "", trace->marks[i].name);
+	for (size_t i = 0; i < trace->mark_count; i++)
+		if (trace->marks[i].kind == TRACE_MARK_SNAPSHOT)
+			guess_offer(&guess, trace->marks[i].name);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		guess_offer(&guess, words[i]);
+	guess_hint(&guess, "@", hint);
 	return error_set(err, ERROR_USAGE, trace->path, ERROR_NO_OFFSET,
-			 "no moment \"%s\": it is a snapshot (%s), #N, a time such as 12.5s or "
+			 "no moment \"%s\"%s%s a snapshot (%s), #N, a time such as 12.5s or "
 			 "50%%, peak, end, reset or auto#N",
-			 when, used ? names : "there is none");
+			 when, hint, *hint ? " It is" : ": it is",
+			 used ? names : "there is none");
 }
 
 static int moment_numbered(struct trace *trace, const char *when, struct moment *moment,

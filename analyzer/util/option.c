@@ -4,6 +4,7 @@
  */
 #include "util/option.h"
 
+#include "util/guess.h"
 #include "util/memory.h"
 
 #include <errno.h>
@@ -59,18 +60,22 @@ static int take_number(uint64_t *target, const char *text)
 
 static int take_choice(const struct option *option, const char *text, struct error *err)
 {
-	char all[256] = "";
+	struct guess guess = guess_of(text, strlen(text));
+	char all[256] = "", hint[GUESS_HINT];
 
 	for (int i = 0; option->choices[i]; i++) {
 		if (!strcmp(option->choices[i], text)) {
 			*(int *)option->target = i;
 			return 0;
 		}
+		guess_offer(&guess, option->choices[i]);
 		strncat(all, i ? ", " : "", sizeof(all) - strlen(all) - 1);
 		strncat(all, option->choices[i], sizeof(all) - strlen(all) - 1);
 	}
+	guess_hint(&guess, "", hint);
 	return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
-			 "--%s does not know \"%s\": it is one of %s", option->name, text, all);
+			 "--%s does not know \"%s\"%s%s one of %s", option->name, text, hint,
+			 *hint ? " It is" : ": it is", all);
 }
 
 static int option_take(const struct option *option, const char *argument, struct error *err)
@@ -144,6 +149,20 @@ static int take_with_argument(struct option_walk *walk, const struct option *opt
 	return option_take(option, attached, err);
 }
 
+static int no_such_option(const struct option_walk *walk, const char *name, size_t length,
+			  struct error *err)
+{
+	struct guess guess = guess_of(name, length);
+	char hint[GUESS_HINT];
+
+	for (const struct option *const *table = walk->tables; *table; table++)
+		for (const struct option *o = *table; o->name; o++)
+			if (o->words)
+				guess_offer(&guess, o->name);
+	return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "no option --%.*s%s",
+			 (int)length, name, guess_hint(&guess, "--", hint));
+}
+
 static int take_long(struct option_walk *walk, const char *text, struct error *err)
 {
 	const char *equals = strchr(text, '=');
@@ -151,8 +170,7 @@ static int take_long(struct option_walk *walk, const char *text, struct error *e
 	const struct option *option = find_name(walk->tables, text, length);
 
 	if (!option)
-		return error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET, "no option --%.*s",
-				 (int)length, text);
+		return no_such_option(walk, text, length, err);
 	return take_with_argument(walk, option, equals ? equals + 1 : NULL, err);
 }
 
