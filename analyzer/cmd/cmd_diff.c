@@ -155,6 +155,8 @@ static int answer(struct error *err)
 
 	for (size_t i = 0; !status && i < count; i++)
 		status = trace_set_open(words + i, 1, &sets[i], err);
+	for (size_t i = 0; !status && i < count; i++)
+		command_note_late(query_request.program, &sets[i], &query_request.query);
 	if (!status)
 		status = count == 2 ? answer_two(sets, &is_different, err) :
 				      answer_more(sets, count, &is_different, err);

@@ -181,16 +181,22 @@ static bool is_json_file(const char *path)
 }
 
 /* A baseline is its JSON file, or simply an earlier trace. */
-static int take_baseline(const struct gate_request *request, struct gate_work *work,
-			 struct error *err)
+static bool is_baseline_file(const struct gate_request *request)
+{
+	const char *path = request->baseline_path;
+
+	return path && !request->update_baseline &&
+	       (is_json_file(path) || (!strchr(path, '@') && access(path, R_OK)));
+}
+
+static int take_baseline_trace(const struct gate_request *request, struct gate_work *work,
+			       struct error *err)
 {
 	const char *path = request->baseline_path;
 	int code;
 
-	if (!path || request->update_baseline)
+	if (!path || request->update_baseline || work->baseline)
 		return 0;
-	if (is_json_file(path) || (!strchr(path, '@') && access(path, R_OK)))
-		return baseline_load(path, work->suppressions, &work->baseline, err);
 	code = profile_of(&path, 1, request, &work->baseline_query, &work->baseline_set,
 			  &work->baseline_profile, err);
 	if (!code)
@@ -385,7 +391,9 @@ static int update_baseline(const char *program, const struct gate_request *reque
 	return EXIT_DONE;
 }
 
-static int prepare(const struct gate_request *request, struct gate_work *work, struct error *err)
+/* All that can be wrong without a trace. */
+static int prepare_request(const struct gate_request *request, struct gate_work *work,
+			   struct error *err)
 {
 	int code = check_reports(request, err);
 
@@ -393,13 +401,23 @@ static int prepare(const struct gate_request *request, struct gate_work *work, s
 		code = load_suppressions(request, work, err);
 	if (!code)
 		code = take_limits(request, &work->limits, err);
+	if (!code && is_baseline_file(request))
+		code = baseline_load(request->baseline_path, work->suppressions, &work->baseline,
+				     err);
+	return code;
+}
+
+static int prepare(const struct gate_request *request, struct gate_work *work, struct error *err)
+{
+	int code = prepare_request(request, work, err);
+
 	if (!code)
 		code = profile_of(request->words.items, request->words.count, request, &work->query,
 				  &work->set, &work->profile, err);
 	if (!code)
 		code = check_complete(request, work->profile, err);
 	if (!code)
-		code = take_baseline(request, work, err);
+		code = take_baseline_trace(request, work, err);
 	if (!code)
 		code = baseline_of_profile(work->profile, work->suppressions, &work->now, err);
 	if (!code)
@@ -440,7 +458,26 @@ static int run(const char *program, const struct gate_request *request)
 	return status;
 }
 
-int cmd_gate(const char *program, int argc, char **argv)
+/* As run, but there is no trace yet. */
+static int check_only(const char *program, const struct gate_request *request)
+{
+	struct gate_work work = { 0 };
+	struct error err = { 0 };
+	int status = EXIT_DONE;
+
+	if (request->words.count) {
+		error_set(&err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
+			  "%s is no limit: the traces are those of this run",
+			  request->words.items[0]);
+		status = command_misused(program, &err);
+	} else if (prepare_request(request, &work, &err)) {
+		status = command_fails(program, &err);
+	}
+	work_release(&work);
+	return status;
+}
+
+static int gate(const char *program, int argc, char **argv, bool has_traces)
 {
 	struct gate_request request = { .stacks = STACKS_TOLD };
 	const struct option options[] = {
@@ -497,5 +534,15 @@ int cmd_gate(const char *program, int argc, char **argv)
 			  "--update-baseline needs --baseline FILE");
 		return command_misused(program, &err);
 	}
-	return run(program, &request);
+	return has_traces ? run(program, &request) : check_only(program, &request);
+}
+
+int cmd_gate(const char *program, int argc, char **argv)
+{
+	return gate(program, argc, argv, true);
+}
+
+int cmd_gate_check(const char *program, int argc, char **argv)
+{
+	return gate(program, argc, argv, false);
 }

@@ -10,9 +10,12 @@
 #include "cmd/watch.h"
 #include "model/profile.h"
 #include "trace/fold.h"
+#include "util/guess.h"
 #include "util/memory.h"
 #include "util/option.h"
 #include "view/units.h"
+
+#include <memprof/variables.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -112,6 +115,34 @@ static int check_library(const char *library, struct error *err)
 				 "LD_PRELOAD can't hold a path with a blank or a colon: put a "
 				 "symbolic link to it elsewhere");
 	return 0;
+}
+
+/* A mistyped setting would be as if it were not there. */
+static void check_variable(const char *variable)
+{
+	static const size_t head = sizeof("MEMPROF_") - 1;
+	size_t length = strcspn(variable, "=");
+	struct guess guess;
+	char hint[GUESS_HINT];
+
+	if (strncmp(variable, "MEMPROF_", head) || !strncmp(variable, MEMPROF_IMAGE "=", length + 1))
+		return;
+	guess = guess_of(variable + head, length - head);
+	for (size_t i = 0; i < MEMPROF_VARIABLES; i++) {
+		if (strlen(memprof_variables[i]) == length &&
+		    !memcmp(memprof_variables[i], variable, length))
+			return;
+		guess_offer(&guess, memprof_variables[i] + head);
+	}
+	guess_hint(&guess, "MEMPROF_", hint);
+	fprintf(stderr, "memprof run: no setting is called %.*s%s\n", (int)length, variable,
+		*hint ? hint : ": libmemprof(7) lists them");
+}
+
+static void check_variables(void)
+{
+	for (char **variable = environ; *variable; variable++)
+		check_variable(*variable);
 }
 
 static void explain(const struct preload_check *check)
@@ -299,8 +330,9 @@ static void say_where(const char *folder, const struct harvest *harvest)
 	fprintf(stderr, "memprof run: look at it with: memprof-report %s\n", folder);
 }
 
-/* Splits 'LIMITS' at blanks and lets the gate judge the folder. */
-static int judge(const char *folder)
+/* Splits 'LIMITS' at blanks and hands them to the gate: @folder is to be judged, or
+ * NULL: will it be possible? */
+static int ask_gate(const char *folder)
 {
 	char *text = memory_string(request.limits), *rest = text, *word;
 	char **argv = NULL;
@@ -313,10 +345,12 @@ static int judge(const char *folder)
 		argv[argc++] = word;
 	}
 	MEMORY_ROOM(argv, (size_t)argc);
-	argv[argc++] = (char *)folder;
+	argv[argc] = (char *)folder;
+	argc += folder != NULL;
 	MEMORY_ROOM(argv, (size_t)argc);
 	argv[argc] = NULL;
-	status = cmd_gate("memprof-gate", argc, argv);
+	status = folder ? cmd_gate("memprof-gate", argc, argv) :
+			  cmd_gate_check("memprof-gate", argc, argv);
 	free(argv);
 	free(text);
 	return status;
@@ -362,7 +396,7 @@ static int finish(const char *folder, int status)
 	if (request.wants_summary || (isatty(STDERR_FILENO) && !request.quiet))
 		print_summary(folder);
 	if (status == 0 && request.limits)
-		status = judge(folder);
+		status = ask_gate(folder);
 	return status;
 }
 
@@ -434,9 +468,13 @@ int cmd_run(const char *program, int argc, char **argv)
 	watch = watch_new(isatty(STDERR_FILENO) && !request.quiet);
 	if (add_rules(watch, &err))
 		return command_misused(program, &err);
+	/* What can't be judged is refused now, not when hours have been recorded. */
+	if (request.limits && ask_gate(NULL))
+		return EXIT_UNUSABLE;
 	library = find_library();
 	if (check_library(library, &err))
 		return command_fails(program, &err);
+	check_variables();
 	preload_check(argv[first], &check);
 	if (check.why_not[0])
 		explain(&check);

@@ -30,11 +30,20 @@ COMMAND_RUN(cmd_diff);
 COMMAND_RUN(cmd_gate);
 COMMAND_RUN(cmd_ctl);
 
+/* Whether cmd_gate will understand these options: 0, or EXIT_UNUSABLE and said why. */
+COMMAND_RUN(cmd_gate_check);
+
 /* Prints @err and returns EXIT_UNUSABLE. */
 int command_fails(const char *program, const struct error *err);
 /* "PROGRAM: WORDS" and a hint at --help; EXIT_UNUSABLE. */
 int command_misused(const char *program, const struct error *err);
 void command_print_version(const char *program);
+
+struct trace_set;
+struct query;
+/* Notes on stderr, for times asked for (@WHEN, --from, --to) that are beyond the end. */
+void command_note_late(const char *program, const struct trace_set *set,
+		       const struct query *query);
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 bool command_wants_color(int choice, int descriptor);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "log.h"
+#include "memprof/variables.h"
 
 static struct settings settings;
 static unsigned complaints;
@@ -185,6 +186,23 @@ static void a_text_without_room_is_cut(void **state)
 	assert_int_equal(strnlen(text, sizeof(text)), sizeof(text) - 1);
 }
 
+static void memprof_run_knows_every_setting_by_name(void **state)
+{
+	char *environment[] = { NULL };
+	char text[8192], *line, *rest = text;
+	size_t count = 0;
+
+	(void)state;
+	settings_read(&settings, environment, count_complaint);
+	assert_true(settings_text(&settings, text, sizeof(text)) < sizeof(text));
+	for (; (line = strtok_r(rest, "\n", &rest)); count++) {
+		assert_true(count < MEMPROF_VARIABLES);
+		line[strcspn(line, "=")] = '\0';
+		assert_string_equal(line, memprof_variables[count]);
+	}
+	assert_int_equal(count, MEMPROF_VARIABLES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +215,7 @@ int main(void)
 		cmocka_unit_test(an_output_that_is_too_long_is_refused),
 		cmocka_unit_test(the_text_of_all_settings_can_be_read_back),
 		cmocka_unit_test(a_text_without_room_is_cut),
+		cmocka_unit_test(memprof_run_knows_every_setting_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
