@@ -126,10 +126,11 @@ static void print_text(const struct view_request *request, const struct snapshot
 		{ "change", TABLE_RIGHT, false }, { "", TABLE_LEFT, true },
 	};
 	struct table *table = table_new(columns, 6);
+	size_t count = query_rows(request->query.limit, list->count, list->count);
 	char text[UNITS_BYTES], change[UNITS_BYTES];
 	double before = 0;
 
-	for (size_t i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct snapshot *s = &list->items[i];
 		double delta = s->heap.bytes - before;
 
@@ -147,13 +148,17 @@ static void print_text(const struct view_request *request, const struct snapshot
 			   s->from_outside ? " (from outside)" : "");
 		before = s->heap.bytes;
 	}
+	if (count < list->count)
+		table_line(table, TABLE_DIM, "%zu more (-n 0 shows all)", list->count - count);
 	table_print(table, request->out, request->width, request->color);
 	table_free(table);
 }
 
 static void print_csv(const struct view_request *request, const struct snapshot_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
+	size_t count = query_rows(request->query.limit, list->count, list->count);
+
+	for (size_t i = 0; i < count; i++) {
 		const struct snapshot *s = &list->items[i];
 
 		csv_text(request->out, list->trace->path, true);
@@ -167,13 +172,16 @@ static void print_csv(const struct view_request *request, const struct snapshot_
 	}
 }
 
-static void print_json(struct json *json, const struct snapshot_list *list)
+static void print_json(struct json *json, const struct view_request *request,
+		       const struct snapshot_list *list)
 {
+	size_t count = query_rows(request->query.limit, list->count, list->count);
+
 	json_object_begin(json, NULL);
 	json_string(json, "path", list->trace->path);
 	json_unsigned(json, "pid", list->trace->info.pid);
 	json_array_begin(json, "snapshots");
-	for (size_t i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct snapshot *s = &list->items[i];
 
 		json_row_begin(json, NULL);
@@ -207,7 +215,7 @@ int view_snapshots(struct view_request *request, struct trace_set *set, struct e
 
 		status = gather(&set->members[i], request, &list, err);
 		if (!status && request->format == FORMAT_JSON)
-			print_json(&json, &list);
+			print_json(&json, request, &list);
 		else if (!status && request->format == FORMAT_CSV)
 			print_csv(request, &list);
 		else if (!status) {
