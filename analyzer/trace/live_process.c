@@ -172,6 +172,18 @@ static int open_companion(struct live_process *process, struct error *err)
 	return check_identity(process, err);
 }
 
+/* The companion's words are those of a program that may want us to write elsewhere:
+ * only to a trace, and to one of the same owner. */
+static bool is_trace_beside(const struct live_process *process, const struct stat *trace)
+{
+	struct stat companion;
+	uint32_t magic;
+
+	return !fstat(process->companion, &companion) && companion.st_uid == trace->st_uid &&
+	       pread(process->trace, &magic, sizeof(magic), 0) == sizeof(magic) &&
+	       magic == TRACE_PIECE_MAGIC;
+}
+
 static int open_trace(struct live_process *process, struct error *err)
 {
 	char path[sizeof(process->control->trace_path)];
@@ -189,6 +201,10 @@ static int open_trace(struct live_process *process, struct error *err)
 	    status.st_ino != process->control->trace_inode)
 		return error_set(err, ERROR_FORMAT, path, ERROR_NO_OFFSET,
 				 "is not the file that process %d writes", (int)process->pid);
+	if (!is_trace_beside(process, &status))
+		return error_set(err, ERROR_FORMAT, path, ERROR_NO_OFFSET,
+				 "is no trace of the owner of process %d, whatever its companion "
+				 "says", (int)process->pid);
 	return 0;
 }
 
