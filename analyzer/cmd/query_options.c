@@ -4,6 +4,7 @@
 #include "cmd/query_options.h"
 
 #include "cmd/command.h"
+#include "trace/trace.h"
 
 struct view_request query_request;
 struct query_flags query_flags;
@@ -71,6 +72,8 @@ const struct option query_filter_options[] = {
 	      &query_request.query.from),
 	TAKES("to", 0, OPTION_STRING, "WHEN", "as if the trace ended at that moment",
 	      &query_request.query.to),
+	FLAG("no-index", 0, "neither use nor keep what speeds up large traces",
+	     &trace_index_is_off),
 	{ 0 },
 };
 

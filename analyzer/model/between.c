@@ -86,6 +86,8 @@ int between_new(struct trace *trace, const struct query *query, uint64_t earlier
 		return status;
 	}
 	between->aggregator.take = take;
+	between->aggregator.take_pairs = pairs_pass_over; /* exact */
+	between->aggregator.from_ns = between->filter.active ? between->filter.from_ns : 0;
 	between->by = query->by;
 	between->earlier_ns = earlier_ns;
 	*out = between;

@@ -3,6 +3,8 @@
  */
 #include "model/churn.h"
 
+#include "model/histogram.h"
+#include "model/slices.h"
 #include "util/memory.h"
 
 #include <stdlib.h>
@@ -56,9 +58,48 @@ static void take(struct aggregator *self, const struct trace_event *events, size
 	}
 }
 
+static void take_pairs(struct churn *churn, const struct event_pairs *pairs)
+{
+	const struct trace_event *e = &pairs->death;
+	struct number n = { .count = (double)pairs->count, .bytes = (double)pairs->bytes };
+	struct churn_sums *sums;
+
+	if (churn->filter && churn->filter->active && !event_filter_passes(churn->filter, e))
+		return;
+	sums = sums_of(churn, e->stack);
+	if (pairs->is_realloc) {
+		number_add(&sums->reallocated, &n);
+		return;
+	}
+	number_add(&sums->calls, &n);
+	if (e->flags & TRACE_EVENT_TEMPORARY)
+		number_add(&sums->temporary, &n);
+	if ((e->flags & TRACE_EVENT_TEMPORARY) || e->time_ns - e->birth_ns < churn->age_ns)
+		number_add(&sums->short_lived, &n);
+}
+
+static void churn_take_pairs(struct aggregator *self, const struct event_pairs *pairs,
+			     size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		take_pairs((struct churn *)self, &pairs[i]);
+}
+
+/* Pairs are told apart by age at the limits of the classes. */
+static bool is_class_limit(uint64_t age_ns)
+{
+	for (unsigned i = 0; i < AGE_CLASSES; i++)
+		if (age_class_limits_ns[i] == age_ns)
+			return true;
+	return false;
+}
+
 void churn_init(struct churn *churn, uint64_t age_ns, const struct event_filter *filter)
 {
 	*churn = (struct churn){ .aggregator.take = take, .age_ns = age_ns, .filter = filter };
+	if (is_class_limit(age_ns) && event_filter_knows_pairs(filter))
+		churn->aggregator.take_pairs = churn_take_pairs;
+	churn->aggregator.from_ns = filter && filter->active ? filter->from_ns : 0;
 }
 
 void churn_release(struct churn *churn)

@@ -9,6 +9,8 @@
  */
 #include "model/curves.h"
 
+#include "model/slices.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +190,54 @@ static void curves_take(struct aggregator *self, const struct trace_event *event
 	}
 }
 
+static void take_pairs(struct curves *curves, const struct event_pairs *pairs)
+{
+	const struct trace_event *e = &pairs->death;
+	struct cell *cell = cell_of(curves, e->stack, TALLY_HEAP);
+	uint64_t age_ns = e->time_ns - e->birth_ns;
+	double count = (double)pairs->count, bytes = (double)pairs->bytes;
+
+	if (!cell)
+		return;
+	cell->samples += count;
+	cell->allocated_count += count;
+	cell->allocated_bytes += bytes;
+	cell->freed_count += count;
+	if (e->birth_ns * 10 < curves->duration_ns)
+		cell->early_bytes += bytes;
+	if (age_ns * 20 < curves->duration_ns)
+		cell->freed_young_count += count;
+	if (age_ns * 4 >= curves->duration_ns) {
+		cell->freed_old_count += count;
+		cell->freed_old_bytes += bytes;
+	}
+	cell_step(curves, cell, e->birth_ns, bytes);
+	cell_step(curves, cell, e->time_ns, -bytes);
+}
+
+/* A slice in which something is born is not the end of the run: pass.c replays the
+ * last of them. */
+static void curves_take_pairs(struct aggregator *self, const struct event_pairs *pairs,
+			      size_t count)
+{
+	struct curves *curves = (struct curves *)self;
+
+	for (size_t i = 0; i < count; i++) {
+		if (pairs[i].is_realloc ||
+		    (curves->filter && !event_filter_passes(curves->filter, &pairs[i].death)))
+			continue;
+		curves->late_count = 0;
+		take_pairs(curves, &pairs[i]);
+	}
+}
+
+/* Which birth is the last that counts is known of all births alone. */
+static bool can_take_pairs(const struct event_filter *filter)
+{
+	return event_filter_knows_pairs(filter) &&
+	       (!filter || (!filter->threads && !filter->stacks));
+}
+
 /* ---- the end of the run --------------------------------------------------------- */
 
 static enum birth_window window_of(const struct curves *curves, uint64_t birth_ns)
@@ -263,6 +313,9 @@ struct curves *curves_new(struct trace *trace, const struct event_filter *filter
 		return NULL;
 	curves->aggregator.take = curves_take;
 	curves->aggregator.end = curves_end;
+	if (can_take_pairs(filter))
+		curves->aggregator.take_pairs = curves_take_pairs;
+	curves->aggregator.from_ns = filter && filter->active ? filter->from_ns : 0;
 	curves->trace = trace;
 	curves->filter = filter;
 	curves->duration_ns = trace->info.duration_ns ? trace->info.duration_ns : 1;

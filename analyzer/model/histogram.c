@@ -3,6 +3,7 @@
  */
 #include "model/histogram.h"
 
+#include "model/slices.h"
 #include "util/memory.h"
 
 #include <stdlib.h>
@@ -77,6 +78,22 @@ static void lifetimes_take(struct aggregator *self, const struct trace_event *ev
 	}
 }
 
+/* Born and freed: among the births they cancel out. */
+static void lifetimes_take_pairs(struct aggregator *self, const struct event_pairs *pairs,
+				 size_t count)
+{
+	struct lifetimes *lifetimes = (struct lifetimes *)self;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_event *e = &pairs[i].death;
+		struct number n = { .count = (double)pairs[i].count,
+				    .bytes = (double)pairs[i].bytes };
+
+		if (!pairs[i].is_realloc)
+			number_add(&lifetimes->freed[age_class_of(e->time_ns - e->birth_ns)], &n);
+	}
+}
+
 static void lifetimes_end(struct aggregator *self, uint64_t end_ns)
 {
 	struct lifetimes *lifetimes = (struct lifetimes *)self;
@@ -92,7 +109,8 @@ static void lifetimes_end(struct aggregator *self, uint64_t end_ns)
 
 void lifetimes_init(struct lifetimes *lifetimes, uint64_t duration_ns)
 {
-	*lifetimes = (struct lifetimes){ .aggregator = { lifetimes_take, lifetimes_end },
+	*lifetimes = (struct lifetimes){ .aggregator = { .take = lifetimes_take, .end = lifetimes_end,
+						       .take_pairs = lifetimes_take_pairs },
 					 .duration_ns = duration_ns };
 	lifetimes->births = memory_zeroed(BIRTH_STEPS, sizeof(*lifetimes->births));
 	lifetimes->step_ns = duration_ns / BIRTH_STEPS + 1;
@@ -132,7 +150,27 @@ static void sizes_take(struct aggregator *self, const struct trace_event *events
 	}
 }
 
+static void sizes_take_pairs(struct aggregator *self, const struct event_pairs *pairs,
+			     size_t count)
+{
+	struct sizes *sizes = (struct sizes *)self;
+
+	for (size_t i = 0; i < count; i++) {
+		struct size_sums *class = &sizes->classes[size_class_of(pairs[i].death.size)];
+		struct number n = { .count = (double)pairs[i].count,
+				    .bytes = (double)pairs[i].bytes };
+
+		if (pairs[i].is_realloc)
+			continue;
+		number_add(&class->made, &n);
+		class->made_slack += (double)pairs[i].slack;
+		if (pairs[i].death.flags & TRACE_EVENT_TEMPORARY)
+			number_add(&class->temporary, &n);
+	}
+}
+
 void sizes_init(struct sizes *sizes)
 {
-	*sizes = (struct sizes){ .aggregator = { .take = sizes_take } };
+	*sizes = (struct sizes){ .aggregator = { .take = sizes_take,
+						  .take_pairs = sizes_take_pairs } };
 }

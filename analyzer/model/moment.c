@@ -6,6 +6,7 @@
 #include "model/moment.h"
 
 #include "model/pass.h"
+#include "model/slices.h"
 #include "util/guess.h"
 #include "util/memory.h"
 
@@ -183,9 +184,16 @@ static void auto_take(struct aggregator *self, const struct trace_event *events,
 	}
 }
 
+static bool auto_wants(struct aggregator *self, const struct slice *slice)
+{
+	return slice->highest_bytes >= ((struct auto_rule *)self)->next_bytes;
+}
+
 void auto_rule_init(struct auto_rule *rule)
 {
-	*rule = (struct auto_rule){ .aggregator.take = auto_take, .next_bytes = AUTO_FLOOR_BYTES };
+	*rule = (struct auto_rule){ .aggregator = { .take = auto_take, .take_pairs = pairs_pass_over,
+						   .wants_events = auto_wants },
+				    .next_bytes = AUTO_FLOOR_BYTES };
 }
 
 int auto_moments(struct trace *trace, struct auto_moment **moments, size_t *count,
@@ -241,8 +249,18 @@ static void totals_end(struct aggregator *self, uint64_t end_ns)
 	totals_until((struct moment_totals *)self, UINT64_MAX);
 }
 
+static bool totals_want(struct aggregator *self, const struct slice *slice)
+{
+	const struct moment_totals *moments = (struct moment_totals *)self;
+
+	return moments->next < moments->count &&
+	       moments->totals[moments->next].time_ns < slice->last_ns;
+}
+
 void moment_totals_init(struct moment_totals *moments, struct moment_total *totals, size_t count)
 {
-	*moments = (struct moment_totals){ .aggregator = { totals_take, totals_end },
+	*moments = (struct moment_totals){ .aggregator = { .take = totals_take, .end = totals_end,
+							.take_pairs = pairs_pass_over,
+							.wants_events = totals_want },
 					   .totals = totals, .count = count };
 }

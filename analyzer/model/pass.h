@@ -10,12 +10,34 @@
 #include "model/trace_set.h"
 #include "trace/trace.h"
 
+struct slice;
+struct slice_step;
+struct event_pairs;
+
+/*
+ * An aggregator that has take_pairs gives a large trace's index a chance: what lies
+ * in a slice (slices.h) of which it doesn't want the events comes in any order: those
+ * of `take` one by one, blocks that were born and freed there as sums.
+ */
 struct aggregator {
 	/* @events in time order; must not keep the pointer. */
 	void (*take)(struct aggregator *self, const struct trace_event *events, size_t count);
 	/* Once, after the last event that counts; @end_ns is where the pass ended. */
 	void (*end)(struct aggregator *self, uint64_t end_ns);
+	/* NULL: it wants every event. */
+	void (*take_pairs)(struct aggregator *self, const struct event_pairs *pairs,
+			   size_t count);
+	/* NULL: it doesn't want the events of this slice, but the one that has from_ns, the
+	 * one with the highest peak so far and the last that has births are replayed. */
+	bool (*wants_events)(struct aggregator *self, const struct slice *slice);
+	/* NULL, or it is given the heap by steps (SLICE_STEPS of them, the caller's) before
+	 * anything else when slices are used. */
+	void (*take_steps)(struct aggregator *self, const struct slice_step *steps);
+	uint64_t from_ns;          /* a time that it looks at closely; 0 = none */
 };
+
+/* For take_pairs: blocks that were born and freed make no difference. */
+void pairs_pass_over(struct aggregator *self, const struct event_pairs *pairs, size_t count);
 
 /* Which events count: blocks of these sizes, threads, and births from from_ns on. */
 struct event_filter {
@@ -32,6 +54,13 @@ int event_filter_init(struct event_filter *filter, struct trace *trace, const st
 		      struct error *err);
 void event_filter_release(struct event_filter *filter);
 
+/* Whether it looks at nothing that pairs have in different ways. */
+static inline bool event_filter_knows_pairs(const struct event_filter *filter)
+{
+	return !filter || !filter->active ||
+	       (!filter->min_size && filter->max_size == UINT64_MAX);
+}
+
 static inline bool event_filter_passes(const struct event_filter *filter,
 				       const struct trace_event *e)
 {
@@ -44,6 +73,9 @@ static inline bool event_filter_passes(const struct event_filter *filter,
 	       (!filter->threads || (thread < filter->thread_count && filter->threads[thread])) &&
 	       (!filter->stacks || (e->stack < filter->stack_count && filter->stacks[e->stack]));
 }
+
+/* When the whole heap was largest. */
+int pass_peak_time(struct trace *trace, uint64_t *time_ns, struct error *err);
 
 /*
  * Replays @trace up to @to (and no more than @events_max events, 0 = no bound)

@@ -77,7 +77,8 @@ static int member_pass(struct profile_trace *pt, struct trace_set_member *member
 		       size_t extra_count, struct tallies **tallies, struct error *err)
 {
 	struct event_filter filter = { 0 };
-	struct end_note note = { .aggregator = { end_note_take, end_note_end } };
+	struct end_note note = { .aggregator = { .take = end_note_take, .end = end_note_end,
+						   .take_pairs = pairs_pass_over } };
 	struct aggregator **all = memory_zeroed(extra_count + 2, sizeof(*all));
 	int status = member_moment(member, query, &pt->when, err);
 

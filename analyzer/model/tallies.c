@@ -15,6 +15,7 @@
  */
 #include "model/tallies.h"
 
+#include "model/slices.h"
 #include "util/memory.h"
 
 #include <stdlib.h>
@@ -282,6 +283,33 @@ static inline void take_death(struct tallies *tallies, struct side *side,
 	}
 }
 
+static void take_pairs(struct tallies *tallies, const struct event_pairs *pairs)
+{
+	const struct trace_event *e = &pairs->death;
+	double count = (double)pairs->count, bytes = (double)pairs->bytes;
+	struct cell *cell;
+
+	tallies->seen += 2 * pairs->count;
+	if (tallies->filter && !event_filter_passes(tallies->filter, e))
+		return;
+	tallies->samples += pairs->count;
+	cell = cell_of(tallies, &tallies->sides[TALLY_HEAP], e, false);
+	cell->made_count += count;
+	cell->made_bytes += bytes;
+	if (e->flags & TRACE_EVENT_TEMPORARY) {
+		cell->temporary_count += count;
+		cell->temporary_bytes += bytes;
+	}
+}
+
+static void tallies_take_pairs(struct aggregator *self, const struct event_pairs *pairs,
+			       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!pairs[i].is_realloc)
+			take_pairs((struct tallies *)self, &pairs[i]);
+}
+
 /* ---- stops ---- */
 
 static void find_stop(struct tallies *tallies)
@@ -376,6 +404,9 @@ struct tallies *tallies_new(struct trace *trace, enum tally_dimension dimension,
 	tallies->trace = trace;
 	tallies->dimension = dimension;
 	tallies->filter = filter && filter->active ? filter : NULL;
+	if (event_filter_knows_pairs(filter))
+		tallies->aggregator.take_pairs = tallies_take_pairs;
+	tallies->aggregator.from_ns = tallies->filter ? filter->from_ns : 0;
 	find_stop(tallies);
 	return tallies;
 }

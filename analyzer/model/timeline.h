@@ -24,10 +24,22 @@ struct timeline {
 	size_t at;                 /* bucket of the last event */
 	struct number live;
 	double mapped_bytes;
+
+	/* Private. */
+	const struct trace *trace;
+	uint64_t *starts;          /* of the buckets, and the end of the last */
+	bool is_on_steps;
+	struct slice_step *steps;  /* of the index; NULL = not given */
+	size_t first_step, end_step; /* those still to be taken */
+	uint64_t steps_from_ns, steps_to_ns; /* what they tell of */
 };
 
-/* @count buckets from @from_ns to @to_ns. */
-void timeline_init(struct timeline *timeline, uint64_t from_ns, uint64_t to_ns, size_t count);
+/* Buckets of so many steps of the index (slices.h) are moved to the bounds of steps. */
+#define TIMELINE_STEPS_LEAST 8
+
+/* @count buckets from @from_ns to @to_ns of @trace. */
+void timeline_init(struct timeline *timeline, const struct trace *trace, uint64_t from_ns,
+		   uint64_t to_ns, size_t count);
 /* After the pass: RSS from the trace's own readings. */
 void timeline_add_readings(struct timeline *timeline, const struct trace *trace);
 uint64_t timeline_bucket_start(const struct timeline *timeline, size_t index);

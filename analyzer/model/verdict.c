@@ -254,6 +254,15 @@ enum verdict verdict_of_site(const struct curve *curve)
 
 /* ---- the program ------------------------------------------------------------------ */
 
+/* Sampled, and some sites rise by what would be a rise of the whole, which the noise
+ * of the others hides. */
+static bool is_contradicted(const struct curve *whole, const struct curve *leaking,
+			    const struct curve *growing)
+{
+	return whole->sampled && curve_rise_bytes(leaking) + curve_rise_bytes(growing) >
+					 RISE_SHARE * curve_peak_bytes(whole);
+}
+
 enum program_verdict verdict_of_program(const struct curve *whole, const struct curve *leaking,
 					const struct curve *growing)
 {
@@ -264,7 +273,7 @@ enum program_verdict verdict_of_program(const struct curve *whole, const struct 
 				       curve_rise_bytes(leaking) > 0
 			       ? PROGRAM_RETENTION
 			       : PROGRAM_GROWTH;
-	if (may_rise(whole))
+	if (may_rise(whole) || is_contradicted(whole, leaking, growing))
 		return PROGRAM_UNKNOWN;
 	if (whole->allocated_bytes >= 100 * curve_peak_bytes(whole))
 		return PROGRAM_CHURN;

@@ -19,7 +19,9 @@
  *
  * Of a sampled trace, unknown too: where fewer than thirty samples stayed, but
  * some did (the site may lose blocks); and in place of plateau where three
- * standard errors are more than 3/10 of the highest live bytes.
+ * standard errors are more than 3/10 of the highest live bytes. The program is
+ * unknown where it doesn't rise, but suspects and growing sites do by a twentieth
+ * of its highest live bytes.
  *
  * The program: retention when live bytes rise and leak suspects make up most of
  * the rise, growth when they rise otherwise, churn when it allocates a hundred

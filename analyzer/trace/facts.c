@@ -8,6 +8,7 @@
  */
 #include "trace/reader.h"
 
+#include "trace/digest.h"
 #include "trace/record_step.h"
 #include "util/cursor.h"
 #include "util/memory.h"
@@ -25,8 +26,10 @@ struct scan {
 	uint64_t clock;        /* units, at the present record */
 	uint32_t thread;       /* HASH_MAP_NONE: outside */
 	const uint8_t *begin;
+	uint32_t record_end;   /* where the present record ends in its piece */
 	uint64_t allocations, frees; /* by the present thread */
 	uint64_t events;
+	struct digest_counts counts; /* since the last record that was kept */
 	bool is_outside;
 };
 
@@ -89,6 +92,12 @@ uint32_t reader_literal_pc(struct reader *reader, uint64_t address, uint64_t tim
 		hash_map_set(&reader->pc_of_literal, address, pc);
 	}
 	return pc;
+}
+
+void reader_add_literal(struct reader *reader, const struct trace_pc *pc)
+{
+	hash_map_set(&reader->pc_of_literal, pc->address,
+		     add_pc(reader, pc->address, pc->flags, pc->module));
 }
 
 uint16_t reader_scope(struct reader *reader, const uint8_t *name, size_t bytes)
@@ -380,7 +389,7 @@ static void take_thread_begin(struct scan *scan, struct cursor *payload)
 		link = &reader->links[scan->thread];
 	}
 	link->piece = scan->piece;
-	link->record_end = (uint32_t)(payload->end - scan->begin);
+	link->record_end = scan->record_end;
 }
 
 static void take_thread_name(struct scan *scan, struct cursor *payload)
@@ -478,6 +487,7 @@ static void count_map(struct scan *scan, struct cursor *payload)
 {
 	(void)payload;
 	scan->events++;
+	scan->counts.maps++;
 }
 
 static void take_scope(struct scan *scan, struct cursor *payload)
@@ -533,29 +543,59 @@ static const take_record takers[] = {
 
 /* ---- pieces ---- */
 
+static void take_extended(struct scan *scan, uint64_t kind, const uint8_t *from, uint64_t length)
+{
+	struct cursor payload = {.at = from, .end = from + length};
+
+	if (kind < TAKERS && takers[kind])
+		takers[kind](scan, &payload);
+}
+
+/* Keeps what a later reading of the trace has to be told again. */
+static void keep_record(struct scan *scan, uint64_t kind, const uint8_t *from, uint64_t length)
+{
+	if (kind >= TAKERS || !takers[kind] || kind == TRACE_KIND_MAP)
+		return;
+	digest_add(&scan->reader->digest, &(struct digest_entry){
+		.clock = scan->clock, .counts = scan->counts, .record_end = scan->record_end,
+		.kind = (uint32_t)kind, .bytes = length}, from);
+	scan->counts = (struct digest_counts){0};
+}
+
 static const uint8_t *read_extended(struct scan *scan, const uint8_t *at, const uint8_t *end)
 {
-	struct cursor cursor = {.at = at, .end = end}, payload;
+	struct cursor cursor = {.at = at, .end = end};
 	uint64_t kind = cursor_varint(&cursor), length = cursor_varint(&cursor);
 	const uint8_t *from = cursor_bytes(&cursor, length);
 
 	if (!from)
 		return NULL;
-	payload = (struct cursor){.at = from, .end = from + length};
-	if (kind < TAKERS && takers[kind])
-		takers[kind](scan, &payload);
-	return payload.end;
+	scan->record_end = (uint32_t)(cursor.at - scan->begin);
+	keep_record(scan, kind, from, length);
+	take_extended(scan, kind, from, length);
+	return cursor.at;
+}
+
+static void count_events(struct scan *scan, const struct digest_counts *counts)
+{
+	scan->allocations += counts->allocations + counts->reallocations;
+	scan->frees += counts->frees + counts->reallocations;
+	scan->events += counts->allocations + counts->reallocations + counts->frees;
 }
 
 /* Counted by operation, so that counting needs no branch. */
 static void add_counts(struct scan *scan, uint64_t counts[4])
 {
-	scan->allocations += counts[TRACE_OP_ALLOCATE] + counts[TRACE_OP_REALLOCATE];
-	scan->frees += counts[TRACE_OP_FREE] + counts[TRACE_OP_REALLOCATE];
-	for (unsigned op = TRACE_OP_ALLOCATE; op <= TRACE_OP_REALLOCATE; op++) {
-		scan->events += counts[op];
+	struct digest_counts now = {.allocations = counts[TRACE_OP_ALLOCATE],
+				    .frees = counts[TRACE_OP_FREE],
+				    .reallocations = counts[TRACE_OP_REALLOCATE]};
+
+	count_events(scan, &now);
+	scan->counts.allocations += now.allocations;
+	scan->counts.frees += now.frees;
+	scan->counts.reallocations += now.reallocations;
+	for (unsigned op = TRACE_OP_ALLOCATE; op <= TRACE_OP_REALLOCATE; op++)
 		counts[op] = 0;
-	}
 }
 
 /* Ends early where the piece is damaged. Returns where. */
@@ -615,6 +655,30 @@ static void enter_thread(struct scan *scan, struct piece *piece)
 	piece->thread = scan->thread;
 }
 
+/* Takes from the digest what the piece has. */
+static void retell_piece(struct scan *scan)
+{
+	struct digest_entry entry;
+	const uint8_t *bytes;
+
+	while (digest_next(&scan->reader->digest, &entry, &bytes)) {
+		scan->clock = entry.clock;
+		scan->record_end = entry.record_end;
+		count_events(scan, &entry.counts);
+		scan->events += entry.counts.maps;
+		if (!entry.kind)
+			break;
+		take_extended(scan, entry.kind, bytes, entry.bytes);
+	}
+}
+
+static void end_digest_piece(struct scan *scan)
+{
+	digest_add(&scan->reader->digest,
+		   &(struct digest_entry){.clock = scan->clock, .counts = scan->counts}, NULL);
+	scan->counts = (struct digest_counts){0};
+}
+
 static void scan_piece(struct scan *scan, struct piece *piece, struct piece_bytes *bytes)
 {
 	struct reader *reader = scan->reader;
@@ -623,11 +687,19 @@ static void scan_piece(struct scan *scan, struct piece *piece, struct piece_byte
 	scan->piece = (uint32_t)(piece - reader->pieces.items);
 	scan->clock = piece->ticks >> TRACE_TIME_SHIFT;
 	scan->is_outside = piece->kind == TRACE_PIECE_OUTSIDE;
+	if (reader->digest.is_told) {
+		if (piece->kind == TRACE_PIECE_EVENTS)
+			enter_thread(scan, piece);
+		retell_piece(scan);
+		close_thread(scan);
+		return;
+	}
 	pieces_fetch(&reader->pieces, piece, bytes, true);
 	if (piece->kind == TRACE_PIECE_EVENTS)
 		enter_thread(scan, piece);
 	stop = scan_records(scan, bytes);
 	close_thread(scan);
+	end_digest_piece(scan);
 	piece->is_cut = stop < bytes->end;
 	if (piece->is_cut)
 		reader_fault(reader,

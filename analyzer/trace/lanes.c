@@ -22,6 +22,8 @@ struct lane {
 	uint32_t row;
 	uint32_t piece, end_piece;
 	bool is_open;          /* the decoder is in the middle of `piece` */
+	bool skips;            /* events up to lanes.skip_until are passed over */
+	uint64_t skip_until;
 	struct raw_event *events;
 	size_t at, count, room;
 };
@@ -39,11 +41,11 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return (a < b) - (a > b);
 }
 
-void lanes_init(struct lanes *lanes, struct reader *reader)
+void lanes_init(struct lanes *lanes, struct reader *reader, uint64_t skip_until)
 {
 	size_t rows = reader->pieces.lane_count;
 
-	*lanes = (struct lanes){.reader = reader};
+	*lanes = (struct lanes){.reader = reader, .skip_until = skip_until};
 	lanes->waiting = memory_zeroed(rows, sizeof(*lanes->waiting));
 	for (uint32_t row = 0; row < rows; row++)
 		if (reader->lane_events[row])
@@ -55,6 +57,23 @@ void lanes_init(struct lanes *lanes, struct reader *reader)
 	lanes->merged = memory_zeroed(LANES_BATCH, sizeof(*lanes->merged));
 }
 
+/* The piece that has the first event behind lanes->skip_until, or one before it. */
+static uint32_t first_piece(const struct lanes *lanes, const struct piece_row *place)
+{
+	const struct piece *items = lanes->reader->pieces.items;
+	uint32_t low = place->first, high = place->first + place->count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (items[middle].ticks >> TRACE_TIME_SHIFT <= lanes->skip_until)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static struct lane *lane_new(struct lanes *lanes, uint32_t row)
 {
 	const struct piece_row *place = &lanes->reader->pieces.lanes[row];
@@ -62,7 +81,9 @@ static struct lane *lane_new(struct lanes *lanes, uint32_t row)
 
 	decoder_init(&lane->decoder, lanes->reader);
 	lane->row = row;
-	lane->piece = place->first;
+	lane->piece = first_piece(lanes, place);
+	lane->skips = lanes->skip_until != 0;
+	lane->skip_until = lanes->skip_until;
 	lane->end_piece = place->first + place->count;
 	lane->room = EVENTS_BUDGET / (lanes->active_count + 1);
 	if (lane->room > LANES_BATCH)
@@ -116,6 +137,32 @@ static void point_at_maps(struct lane *lane)
 				(uintptr_t)&lane->decoder.maps[lane->events[i].address];
 }
 
+static void pass_over_early(struct lane *lane)
+{
+	size_t early = 0;
+
+	while (early < lane->count && lane->events[early].time <= lane->skip_until)
+		early++;
+	lane->skips = early == lane->count;
+	lane->count -= early;
+	memmove(lane->events, lane->events + early, lane->count * sizeof(*lane->events));
+}
+
+/* Decodes on in the piece that is open. false: there are no more events in it. */
+static bool decode(struct lane *lane)
+{
+	do {
+		lane->count = decoder_next(&lane->decoder, lane->events, lane->room);
+		if (lane->decoder.map_count)
+			point_at_maps(lane);
+		if (!lane->count)
+			return false;
+		if (lane->skips)
+			pass_over_early(lane);
+	} while (!lane->count);
+	return true;
+}
+
 /* The next batch. false: the lane is at its end. */
 static bool lane_fill(struct lane *lane)
 {
@@ -130,10 +177,7 @@ static bool lane_fill(struct lane *lane)
 			decoder_begin(&lane->decoder, piece, &lane->bytes);
 			lane->is_open = true;
 		}
-		lane->count = decoder_next(&lane->decoder, lane->events, lane->room);
-		if (lane->decoder.map_count)
-			point_at_maps(lane);
-		if (lane->count)
+		if (decode(lane))
 			return true;
 		tell_fault(lane);
 	}

@@ -15,6 +15,7 @@ struct lanes {
 	size_t active_count;
 	uint32_t *waiting;     /* rows that haven't begun, the earliest last */
 	size_t waiting_count;
+	uint64_t skip_until;   /* units: events up to here are passed over; 0 = none */
 	bool is_single;        /* one lane has all the events */
 	struct raw_event *merged;
 	struct lane *spent;    /* has given its batch: to be filled before going on */
@@ -24,7 +25,8 @@ struct lanes {
 
 #define LANES_BATCH 1024
 
-void lanes_init(struct lanes *lanes, struct reader *reader);
+/* @skip_until: what lanes.skip_until says. The events are in the order of time. */
+void lanes_init(struct lanes *lanes, struct reader *reader, uint64_t skip_until);
 void lanes_release(struct lanes *lanes);
 
 /* The next events of all, in the order of time, with the RAW_MAP ones' address

@@ -8,6 +8,8 @@
 #ifndef ANALYZER_TRACE_READER_H
 #define ANALYZER_TRACE_READER_H
 
+#include "trace/digest.h"
+#include "trace/index_file.h"
 #include "trace/live_heap.h"
 #include "trace/live_maps.h"
 #include "trace/pieces.h"
@@ -66,6 +68,14 @@ struct reader {
 	struct module_gone *gone;
 	size_t gone_count;
 	uint64_t *lane_events; /* by row of pieces.lanes */
+
+	/* Of the index, see trace_index.c. */
+	struct digest digest;
+	struct index_file *index;    /* NULL = none */
+	struct index_identity identity;
+	bool can_index;        /* large enough, and nobody writes to it */
+	bool is_index_taken;   /* the stacks are those of the index */
+	size_t scanned_pcs;    /* known before the first replay */
 };
 
 static inline struct reader *reader_of(struct trace *trace)
@@ -80,6 +90,13 @@ static inline uint64_t clock_ns(const struct trace_clock *clock, uint64_t units)
 	return (uint64_t)((unsigned __int128)since * clock->ns_per_unit >> 32);
 }
 
+/* The other way: exact for what clock_ns gave, where a unit is 1 ns or more. */
+static inline uint64_t clock_units(const struct trace_clock *clock, uint64_t ns)
+{
+	return (uint64_t)((((unsigned __int128)ns << 32) + clock->ns_per_unit - 1) /
+			  clock->ns_per_unit);
+}
+
 void reader_fault(void *reader, uint64_t offset, bool in_companion, const char *words);
 
 /* facts.c: everything that isn't an event, of all pieces. */
@@ -89,6 +106,7 @@ void facts_scan(struct reader *reader);
 /* The index in trace.pcs of a frame id, or of a program counter told in full;
  * both make it where it isn't known. */
 uint32_t reader_pc(struct reader *reader, uint64_t id);
+void reader_add_literal(struct reader *reader, const struct trace_pc *pc);
 uint32_t reader_literal_pc(struct reader *reader, uint64_t address, uint64_t time);
 /* Whose the lane of @thread is after the THREAD_BEGIN that ends at @record_end
  * of @piece. */
@@ -98,5 +116,9 @@ uint32_t reader_next_thread(const struct reader *reader, uint32_t thread, uint32
 uint16_t reader_scope(struct reader *reader, const uint8_t *name, size_t bytes);
 /* The module that held @address at @time (units), -1 = none. */
 int32_t reader_module_at(const struct reader *reader, uint64_t address, uint64_t time_ns);
+
+/* trace_index.c: after pieces_index, looks for the index of the trace and takes its
+ * digest; else sees that one is made if the trace is worth it. */
+void trace_index_find(struct reader *reader);
 
 #endif

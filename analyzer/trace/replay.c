@@ -50,6 +50,10 @@ struct replay {
 	bool is_stopped;             /* what is allocated now comes from a thread that has
 				      * not noticed yet: its free may never be seen */
 
+	struct trace_part *part;     /* what is wanted of the trace */
+	uint64_t watch_ns;           /* from here on something is to be done between events */
+	bool is_over;                /* the part's end is reached */
+
 	/* What live_maps' callbacks need to know. */
 	struct raw_event map_event;
 	uint8_t map_flags;
@@ -452,14 +456,63 @@ static void do_stops(struct replay *replay, uint64_t time_ns)
 	}
 }
 
+/* ---- parts ---- */
+
+static void set_watch(struct replay *replay)
+{
+	const struct trace_part *part = replay->part;
+	uint64_t end = part->end_ns == UINT64_MAX ? UINT64_MAX : part->end_ns + 1;
+
+	replay->watch_ns = part->next_cut_ns < end ? part->next_cut_ns : end;
+}
+
+static void give_cut(struct replay *replay, uint64_t next_ns)
+{
+	struct trace_cut cut = {.time_ns = replay->now_ns, .next_ns = next_ns,
+				.stats = replay->stats,
+				.last_addresses = replay->last_address,
+				.thread_count = replay->threads};
+
+	flush(replay);
+	replay->part->cut(replay->context, &cut);
+}
+
+/* Before the first event of @now_ns. true: the part has ended. */
+static bool watch(struct replay *replay, uint64_t now_ns)
+{
+	struct trace_part *part = replay->part;
+
+	if (now_ns > part->end_ns)
+		return replay->is_over = true;
+	if (now_ns >= part->next_cut_ns && !replay->frees.count && !replay->allocations.count)
+		give_cut(replay, now_ns);
+	set_watch(replay);
+	return false;
+}
+
 /* ---- the pass ---- */
+
+/* Moves the clock to @time. false: the part has ended. */
+static inline bool advance(struct replay *replay, uint64_t time)
+{
+	uint64_t now = replay->base + replay->now, now_ns;
+
+	if (unlikely(time < now))
+		replay->part->is_unordered = true;
+	if (time <= now)
+		return true;
+	now_ns = birth_ns(replay, time - replay->base);
+	if (unlikely(now_ns >= replay->watch_ns) && watch(replay, now_ns))
+		return false;
+	replay->now = time - replay->base;
+	replay->now_ns = now_ns;
+	return true;
+}
 
 static inline void replay_event(struct replay *replay, const struct raw_event *raw)
 {
-	if (raw->time > replay->base + replay->now) {
-		replay->now = raw->time - replay->base;
-		replay->now_ns = birth_ns(replay, replay->now);
-	}
+	if (unlikely(!advance(replay, raw->time)))
+		return;
 	if (unlikely(replay->next_stop_ns != UINT64_MAX))
 		do_stops(replay, replay->now_ns);
 	if (unlikely(replay->frees.count | replay->allocations.count))
@@ -479,7 +532,7 @@ static void replay_events(struct replay *replay, const struct raw_event *events,
 
 	for (size_t i = 0; i < count && ahead < count && i < ahead; i++)
 		live_heap_prefetch(heap, events[i].address);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !replay->is_over; i++) {
 		if (i + ahead < count)
 			live_heap_prefetch(heap, events[i + ahead].address);
 		replay_event(replay, &events[i]);
@@ -498,12 +551,29 @@ static void replay_init(struct replay *replay, struct reader *reader)
 	replay->early_free = (uint64_t)EARLY_FREE_NS * 4294967296 / ns;
 	replay->early_allocation = (uint64_t)EARLY_ALLOCATION_NS * 4294967296 / ns;
 	find_next_stop(replay);
-	live_heap_clear(&reader->heap);
-	live_maps_release(&reader->maps);
+}
+
+/* Time, newest addresses and what is counted go on from @from; the heap is what
+ * trace_live_take has made it. */
+static void take_up(struct replay *replay, const struct trace_cut *from)
+{
+	replay->now = clock_units(&replay->reader->clock, from->time_ns);
+	replay->now_ns = from->time_ns;
+	replay->stats = from->stats;
+	for (size_t i = 0; i < from->thread_count && i < replay->threads; i++)
+		replay->last_address[i] = from->last_addresses[i];
 }
 
 int trace_replay(struct trace *trace, trace_take_events take, void *context,
 		 struct trace_replay_stats *stats, struct error *err)
+{
+	struct trace_part whole = {.end_ns = UINT64_MAX, .next_cut_ns = UINT64_MAX};
+
+	return trace_replay_part(trace, &whole, take, context, stats, err);
+}
+
+int trace_replay_part(struct trace *trace, struct trace_part *part, trace_take_events take,
+		      void *context, struct trace_replay_stats *stats, struct error *err)
 {
 	struct reader *reader = reader_of(trace);
 	struct replay *replay = memory_zeroed(1, sizeof(*replay));
@@ -515,23 +585,29 @@ int trace_replay(struct trace *trace, trace_take_events take, void *context,
 	(void)err;
 	replay->take = take;
 	replay->context = context;
+	replay->part = part;
 	replay_init(replay, reader);
-	lanes_init(&lanes, reader);
+	if (part->from)
+		take_up(replay, part->from);
+	else
+		trace_live_clear(trace);
+	set_watch(replay);
+	lanes_init(&lanes, reader, part->from ? replay->base + replay->now : 0);
 	replay->can_wait = !lanes.is_single;
-	while (!replay->result && (count = lanes_next(&lanes, &events)))
+	while (!replay->result && !replay->is_over && (count = lanes_next(&lanes, &events)))
 		replay_events(replay, events, count);
-	if (!replay->result) {
+	if (!replay->result && !replay->is_over) {
 		end_waiting(replay, UINT64_MAX);
 		do_stops(replay, UINT64_MAX - 1);
-		flush(replay);
 	}
+	flush(replay);
 	lanes_release(&lanes);
 	replay->stats.stack_checks = lanes.stack_checks;
 	replay->stats.stack_mismatches = lanes.stack_mismatches;
 	replay->stats.totals_mismatches = lanes.totals_mismatches;
 	replay->stats.events = trace->info.events;
 	result = replay->result;
-	if (!result)
+	if (!result && !replay->is_over)
 		reader->has_replayed = true;
 	if (trace->fault_count)
 		trace->info.complete = false;
@@ -548,6 +624,7 @@ struct live_request {
 	const struct reader *reader;
 	trace_take_block take;
 	void *context;
+	uint64_t since;        /* units: blocks born later alone */
 	int result;
 };
 
@@ -570,6 +647,8 @@ static int take_live_block(void *context, const struct live_block *block)
 	struct live_request *request = context;
 	struct trace_event event;
 
+	if (block->time < request->since)
+		return 0;
 	live_event(request, block->origin, block->time, &event);
 	event.address = block->address;
 	event.size = block->size;
@@ -601,4 +680,57 @@ int trace_live_blocks(struct trace *trace, trace_take_block take, void *context)
 	if (!request.result)
 		live_maps_each(&reader->maps, take_live_part, &request);
 	return request.result;
+}
+
+int trace_live_heap(struct trace *trace, uint64_t since_ns, trace_take_block take, void *context)
+{
+	struct reader *reader = reader_of(trace);
+	struct live_request request = {.reader = reader, .take = take, .context = context,
+				       .since = clock_units(&reader->clock, since_ns)};
+
+	live_heap_each(&reader->heap, take_live_block, &request);
+	return request.result;
+}
+
+void trace_live_clear(struct trace *trace)
+{
+	live_heap_clear(&reader_of(trace)->heap);
+	live_maps_release(&reader_of(trace)->maps);
+}
+
+static void pass_over_part(void *context, const struct live_part *part)
+{
+	(void)context;
+	(void)part;
+}
+
+static void take_birth(struct reader *reader, const struct trace_event *e)
+{
+	struct stacks *stacks = &reader->stacks;
+	uint32_t context = stacks_context(stacks, e->thread, e->scope, e->rate);
+	struct live_block block = {.address = e->address, .size = e->size,
+				   .time = clock_units(&reader->clock, e->time_ns),
+				   .origin = stacks_origin(stacks, e->stack, context)};
+
+	if (e->kind == TRACE_EVENT_ALLOCATE)
+		live_heap_add(&reader->heap, &block);
+	else
+		live_maps_add(&reader->maps, e->address, e->address + e->size, block.time,
+			      block.origin, e->flags & TRACE_EVENT_BRK);
+}
+
+void trace_live_take(struct trace *trace, const struct trace_event *events, size_t count)
+{
+	struct reader *reader = reader_of(trace);
+	struct live_block block;
+
+	for (const struct trace_event *e = events; e < events + count; e++) {
+		if (e->kind == TRACE_EVENT_FREE && !(e->flags & TRACE_EVENT_INHERITED))
+			live_heap_remove(&reader->heap, e->address, &block);
+		else if (e->kind == TRACE_EVENT_UNMAP)
+			live_maps_remove(&reader->maps, e->address, e->address + e->size,
+					 pass_over_part, NULL);
+		else if (e->kind != TRACE_EVENT_FREE)
+			take_birth(reader, e);
+	}
 }

@@ -379,6 +379,7 @@ int trace_open(const char *path, struct trace **result, struct error *err)
 	status = pieces_open(&reader->pieces, path, err);
 	if (status)
 		goto done;
+	reader->digest.is_off = true;
 	facts_scan_headers(reader);
 	reader->rate = info->rate_bytes ? info->rate_bytes : 1;
 	pieces_join(&reader->pieces, path, info->companion, info->pid, reader->start_ticks);
@@ -391,6 +392,7 @@ int trace_open(const char *path, struct trace **result, struct error *err)
 							       "is empty: not a trace");
 		goto done;
 	}
+	trace_index_find(reader);
 	facts_scan(reader);
 	set_clock(reader);
 	finish_modules(reader);
@@ -399,6 +401,7 @@ int trace_open(const char *path, struct trace **result, struct error *err)
 	finish_threads(reader);
 	finish_losses(reader);
 	finish_info(reader);
+	reader->scanned_pcs = reader->trace.pc_count;
 	reader->trace.nodes = reader->stacks.nodes;
 	reader->trace.node_count = reader->stacks.node_count;
 	*result = &reader->trace;
@@ -429,6 +432,8 @@ void trace_close(struct trace *trace)
 	free(reader->module_order);
 	free(reader->module_reach);
 	free(reader->lane_events);
+	digest_release(&reader->digest);
+	index_file_close(reader->index);
 	free(trace->modules);
 	free(trace->names);
 	free(trace->pcs);

@@ -201,6 +201,58 @@ typedef int (*trace_take_events)(void *context, const struct trace_event *events
 int trace_replay(struct trace *trace, trace_take_events take, void *context,
 		 struct trace_replay_stats *stats, struct error *err);
 
+/*
+ * A place between two events where a replay can be taken up again: no event waits
+ * there for its turn.
+ */
+struct trace_cut {
+	uint64_t time_ns, next_ns;   /* of the last event before it, of the first behind it */
+	struct trace_replay_stats stats; /* up to it */
+	const uint64_t *last_addresses; /* by thread: its newest allocation, if not freed */
+	size_t thread_count;
+};
+
+/* Which part of a trace is replayed. */
+struct trace_part {
+	const struct trace_cut *from; /* NULL: from the start. The live blocks are those that
+				       * trace_live_take has been given */
+	uint64_t end_ns;             /* events up to and at that time; UINT64_MAX = all */
+	/* At the first place from next_cut_ns on (UINT64_MAX = nowhere) `cut` is called with
+	 * the context of the events, after the events before it; it may set next_cut_ns. */
+	uint64_t next_cut_ns;
+	void (*cut)(void *context, const struct trace_cut *cut);
+	bool is_unordered;           /* given: times ran backwards, so cuts are of no use */
+};
+
+/* As trace_replay, of @part. When it ends at end_ns, the live blocks are those at
+ * that time. */
+int trace_replay_part(struct trace *trace, struct trace_part *part, trace_take_events take,
+		      void *context, struct trace_replay_stats *stats, struct error *err);
+
+/* Makes the live blocks what @events say, without a replay. */
+void trace_live_clear(struct trace *trace);
+void trace_live_take(struct trace *trace, const struct trace_event *events, size_t count);
+
+/* ---- the index: what is kept of a large trace from one question to the next ---- */
+
+struct index_file;
+struct index_writer;
+
+/* The index of @trace, with the stacks that its events speak of; NULL: there is
+ * none. Belongs to the trace. */
+const struct index_file *trace_index(struct trace *trace);
+/* What is wrong with the index has turned up: it is as if there were none. */
+void trace_index_drop(struct trace *trace);
+/* Begins one, if @trace is worth it; else NULL. */
+struct index_writer *trace_index_begin(struct trace *trace);
+/* After a replay of all events: adds what the trace itself needs to the blocks of
+ * the caller, which come first, and keeps the index if @is_wanted. */
+void trace_index_end(struct trace *trace, struct index_writer *writer, bool is_wanted);
+/* Of the blocks of an index: how many are the caller's. */
+size_t trace_index_blocks(const struct index_file *index);
+/* Switches it off for traces opened from now on. */
+extern bool trace_index_is_off;
+
 /* Writes all that @trace is made of, its companion included, to a new file at
  * @output, made small: it reads like the trace itself. *@bytes (may be NULL) is
  * its size. */
@@ -241,5 +293,7 @@ int trace_each_record(struct trace *trace, unsigned which, trace_take_record tak
 /* After a replay that ended at its end: the blocks that are live now. */
 typedef int (*trace_take_block)(void *context, const struct trace_event *allocation);
 int trace_live_blocks(struct trace *trace, trace_take_block take, void *context);
+/* Those of the heap alone that were born at or after @since_ns, in no order. */
+int trace_live_heap(struct trace *trace, uint64_t since_ns, trace_take_block take, void *context);
 
 #endif

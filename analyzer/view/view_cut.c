@@ -262,7 +262,8 @@ int view_cut(struct view_request *request, struct trace_set *set, struct error *
 {
 	struct trace_set_member *member = &set->members[0];
 	struct live_set live;
-	struct end_finder end = { .aggregator = { end_finder_take, end_finder_end } };
+	struct end_finder end = { .aggregator = { .take = end_finder_take, .end = end_finder_end,
+						    .take_pairs = pairs_pass_over } };
 	struct aggregator *all[] = { &live.aggregator, &end.aggregator };
 	struct event_filter filter = { 0 };
 	struct cut cut = { .trace = member->trace, .live = &live };

@@ -3,6 +3,7 @@
  * one that allocated them are told apart: they cross the allocator's caches.
  */
 #include "model/filtered_pass.h"
+#include "model/slices.h"
 #include "util/memory.h"
 #include "view/multi.h"
 
@@ -42,6 +43,26 @@ static void take(struct aggregator *self, const struct trace_event *events, size
 		number_add(e->thread == e->birth_thread ? &sums->freed_own : &sums->freed_others,
 			   &n);
 		number_remove(&sums_of(table, e->birth_thread)->live, &n);
+		if (e->flags & TRACE_EVENT_TEMPORARY)
+			number_add(&sums->temporary, &n);
+	}
+}
+
+static void take_pairs(struct aggregator *self, const struct event_pairs *pairs, size_t count)
+{
+	struct thread_table *table = (struct thread_table *)self;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_event *e = &pairs[i].death;
+		struct number n = { .count = (double)pairs[i].count,
+				    .bytes = (double)pairs[i].bytes };
+		struct thread_sums *sums = sums_of(table, e->thread);
+
+		if (pairs[i].is_realloc)
+			continue;
+		number_add(&sums_of(table, e->birth_thread)->made, &n);
+		number_add(e->thread == e->birth_thread ? &sums->freed_own : &sums->freed_others,
+			   &n);
 		if (e->flags & TRACE_EVENT_TEMPORARY)
 			number_add(&sums->temporary, &n);
 	}
@@ -195,7 +216,7 @@ static void print_text(const struct multi *multi, const struct trace *trace,
 
 static int show_one(struct multi *multi, const struct trace_set_member *member, struct error *err)
 {
-	struct thread_table threads = { .aggregator.take = take,
+	struct thread_table threads = { .aggregator = { .take = take, .take_pairs = take_pairs },
 					.count = member->trace->thread_count };
 	struct aggregator *only = &threads.aggregator;
 	struct filtered_pass pass;

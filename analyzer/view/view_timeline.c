@@ -238,6 +238,17 @@ static void print_text(const struct multi *multi, const struct trace *trace,
 
 /* ---- the view ---- */
 
+/* The time of @when; *@time_ns stays as it is where that is the end. */
+static int find_time(struct trace *trace, const struct moment *when, uint64_t *time_ns,
+		     struct error *err)
+{
+	if (when->kind == MOMENT_PEAK)
+		return pass_peak_time(trace, time_ns, err);
+	if (when->kind == MOMENT_TIME)
+		*time_ns = when->time_ns;
+	return 0;
+}
+
 static int find_window(const struct trace_set_member *member, const struct query *query,
 		       uint64_t *from_ns, uint64_t *to_ns, struct error *err)
 {
@@ -248,13 +259,13 @@ static int find_window(const struct trace_set_member *member, const struct query
 	*to_ns = member->trace->info.duration_ns;
 	if (query->from)
 		status = moment_parse(member->trace, query->from, &moment, err);
-	if (!status && query->from && moment.kind == MOMENT_TIME)
-		*from_ns = moment.time_ns;
+	if (!status && query->from)
+		status = find_time(member->trace, &moment, from_ns, err);
 	moment = member->when;
 	if (!status && query->to)
 		status = moment_parse(member->trace, query->to, &moment, err);
-	if (!status && moment.kind == MOMENT_TIME)
-		*to_ns = moment.time_ns;
+	if (!status)
+		status = find_time(member->trace, &moment, to_ns, err);
 	if (!status && *to_ns < *from_ns)
 		status = error_set(err, ERROR_USAGE, NULL, ERROR_NO_OFFSET,
 				   "--from is behind --to");
@@ -279,7 +290,7 @@ static int show_one(struct multi *multi, const struct trace_set_member *member, 
 		return status;
 	/* The window is what is drawn; blocks from before it are live in it, too. */
 	query.from = NULL;
-	timeline_init(&timeline, from_ns, to_ns, count < 1000000 ? count : 1000000);
+	timeline_init(&timeline, member->trace, from_ns, to_ns, count < 1000000 ? count : 1000000);
 	status = filtered_pass_run(member, &query, &only, 1, &pass, err);
 	if (!status) {
 		timeline_add_readings(&timeline, member->trace);

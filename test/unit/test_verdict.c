@@ -211,6 +211,28 @@ static void the_program_is_what_its_rise_is_made_of(void **state)
 	assert_int_equal(verdict_of_program(&none, &none, &none), PROGRAM_UNKNOWN);
 }
 
+static void what_noise_may_hide_is_not_called_a_plateau(void **state)
+{
+	struct curve leak = { 0 }, rest = { 0 }, whole = { 0 }, none = { 0 };
+
+	(void)state;
+	EACH(t, 60)
+		block(&leak, t, 2);
+	EACH(t, 3000)
+		block(&rest, t, t + 0.02);
+	for (unsigned i = 0; i < CURVE_BUCKETS; i++)
+		rest.live[i] = 3000 + (i == 20 ? 3000 : 0);
+	for (unsigned i = 0; i < CURVE_BUCKETS; i++)
+		whole.live[i] = leak.live[i] + rest.live[i];
+	whole.samples = leak.samples + rest.samples;
+	whole.allocated_bytes = leak.allocated_bytes + rest.allocated_bytes;
+	assert_int_equal(verdict_of_program(&whole, &none, &none), PROGRAM_PLATEAU);
+	whole.sampled = leak.sampled = true;
+	whole.samples = 1e6; /* little noise: what is left is that the site rises */
+	assert_int_equal(verdict_of_program(&whole, &none, &none), PROGRAM_PLATEAU);
+	assert_int_equal(verdict_of_program(&whole, &leak, &none), PROGRAM_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +247,7 @@ int main(void)
 		cmocka_unit_test(short_lives_and_many_of_them_are_churn),
 		cmocka_unit_test(too_few_samples_are_not_judged),
 		cmocka_unit_test(the_program_is_what_its_rise_is_made_of),
+		cmocka_unit_test(what_noise_may_hide_is_not_called_a_plateau),
 	};
 	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
 }
