@@ -59,9 +59,9 @@ int os_tid(void)
 	return (int)os_call0(SYS_gettid);
 }
 
-bool os_thread_exists(int tid)
+bool os_thread_exists(int pid, int tid)
 {
-	return os_call3(SYS_tgkill, os_pid(), tid, 0) != -ESRCH;
+	return os_call3(SYS_tgkill, pid, tid, 0) != -ESRCH;
 }
 
 int os_open(const char *path, int flags, int mode)

@@ -50,8 +50,8 @@ bool os_keep_from_fork(void *at, size_t bytes);
 int os_pid(void);
 int os_tid(void);
 
-/* Is thread @tid of this process still there? */
-bool os_thread_exists(int tid);
+/* Is thread @tid of process @pid still there? */
+bool os_thread_exists(int pid, int tid);
 
 /* Opens with O_CLOEXEC. A descriptor that is kept is opened `high`: it lands far
  * above those that programs count on (3, 4, 5 ...), where the limit allows it. */

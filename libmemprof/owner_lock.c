@@ -21,7 +21,7 @@ static bool take_from_dead(struct owner_lock *lock, uint32_t self)
 {
 	uint32_t owner = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED);
 
-	if (!owner || os_thread_exists((int)owner))
+	if (!owner || os_thread_exists(os_pid(), (int)owner))
 		return false;
 	return __atomic_compare_exchange_n(&lock->owner, &owner, self, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);

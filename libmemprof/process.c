@@ -31,6 +31,7 @@
 #include "readings.h"
 #include "record_store.h"
 #include "settings.h"
+#include "thread_id.h"
 #include "trace_header.h"
 #include "trace_name.h"
 #include "trace_writer.h"
@@ -269,6 +270,7 @@ static bool begin(struct life *now)
 	if (!owner_lock_take(&now->beginning))
 		return false;
 	if (!now->phase) {
+		thread_id_process_begun();
 		is_ready = may_record() && begin_trace();
 		process.generation++;
 		__atomic_store_n(&now->phase, is_ready ? PHASE_READY : PHASE_SILENT,
@@ -317,6 +319,16 @@ bool process_ready(void)
 	if (!now)
 		now = make_life();
 	return now && begin(now);
+}
+
+bool process_is_begun(void)
+{
+	return current_phase() == PHASE_READY;
+}
+
+int process_pid(void)
+{
+	return (int)process.facts.pid;
 }
 
 bool process_is_forked(void)

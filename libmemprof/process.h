@@ -27,6 +27,12 @@
  */
 bool process_ready(void);
 
+/* The same without making one. */
+bool process_is_begun(void);
+
+/* The process's pid, once it has begun; in a vfork child its parent's. */
+int process_pid(void);
+
 /* Is this a child of fork that started with its parent's blocks? */
 bool process_is_forked(void);
 

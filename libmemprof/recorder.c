@@ -175,13 +175,19 @@ bool recorder_begin(struct recorder *recorder, uint32_t tid)
 	return true;
 }
 
-void recorder_take_over(struct recorder *recorder, uint32_t tid)
+/* Both sides keep what they know: the next thread often does what the last one did. */
+void recorder_take_over(struct recorder *recorder, uint32_t tid, bool is_torn)
 {
+	bool has_open_scopes = recorder->scopes != 0;
+
 	recorder->scopes = 0;
-	recorder->held_bytes = 0;
-	if (recorder->buffer.at >= recorder->buffer.limit && !flush(recorder))
-		return;
-	recorder_restart(recorder);
+	recorder->clock_skip = 0;
+	if (recorder->buffer.at >= recorder->buffer.limit) {
+		if (!flush(recorder))
+			return;
+	} else if (is_torn || has_open_scopes) {
+		recorder_restart(recorder);
+	}
 	state_owner(recorder, tid);
 }
 

@@ -54,9 +54,9 @@ extern bool (*recorder_revive)(struct recorder *recorder);
 /* A lane for thread @tid, in a recorder that is all zero but for @unwind. */
 bool recorder_begin(struct recorder *recorder, uint32_t tid);
 
-/* Another thread goes on in the lane, or the same one after an accident: the
- * decoder is told to start anew. */
-void recorder_take_over(struct recorder *recorder, uint32_t tid);
+/* Another thread goes on in the lane (@is_torn: the last one ended in the middle of
+ * something), or the same one after an accident: the decoder is told to start anew. */
+void recorder_take_over(struct recorder *recorder, uint32_t tid, bool is_torn);
 void recorder_restart(struct recorder *recorder);
 
 /* Samples have this rate from here on, 1: everything is recorded. A change is

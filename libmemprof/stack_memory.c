@@ -69,14 +69,16 @@ void own_stack_find(struct own_stack *own)
 /*
  * The pages of a thread's own stack stay mapped as long as it lives; so those
  * between @sp and the part known already are tried once. A guard page between says
- * that @sp is on some other stack.
+ * that @sp is on some other stack. The page that we run on (@is_live) is there.
  */
-static bool own_stack_extend(struct own_stack *own, uintptr_t sp)
+static bool own_stack_extend(struct own_stack *own, uintptr_t sp, bool is_live)
 {
+	const uintptr_t live = is_live ? page_of(sp - 8) : 0;
+
 	if (sp >= own->low || own->low - sp > PROBES_MAX * OS_PAGE_BYTES)
 		return false;
 	while (own->low > sp) {
-		if (!probe(own->low - OS_PAGE_BYTES))
+		if (own->low - OS_PAGE_BYTES != live && !probe(own->low - OS_PAGE_BYTES))
 			return false;
 		own->low -= OS_PAGE_BYTES;
 	}
@@ -87,7 +89,7 @@ bool own_stack_has(struct own_stack *own, uintptr_t sp)
 {
 	if (!own->high)
 		return sp - main_low < main_high - main_low;
-	return sp - own->low < own->high - own->low || own_stack_extend(own, sp);
+	return sp - own->low < own->high - own->low || own_stack_extend(own, sp, false);
 }
 
 void stack_window_find(struct stack_window *window, struct own_stack *own, uintptr_t sp,
@@ -97,7 +99,7 @@ void stack_window_find(struct stack_window *window, struct own_stack *own, uintp
 	window->low = sp - RED_ZONE;
 	if (sp - main_low < main_high - main_low) {
 		window->high = main_high;
-	} else if (sp - own->low < own->high - own->low || own_stack_extend(own, sp)) {
+	} else if (sp - own->low < own->high - own->low || own_stack_extend(own, sp, is_live)) {
 		window->high = own->high;
 		if (window->low < own->low)
 			window->low = own->low;

@@ -5,10 +5,14 @@
  *	batch  | state 0 | unwind | state 1 | unwind | ... | state 7 | unwind |
  *
  * `made` counts states handed out for the first time; a state below it belongs
- * to the thread `owner`, alive or not. A new thread first looks at a few states
- * for one whose owner is gone, going round the pool, and takes a fresh one only
- * when it has met none: so the pool is never larger than the number of threads
- * that lived at one time and an eighth of it.
+ * to the thread `owner`, alive or not. A new thread takes, in this order:
+ *
+ *	known    the state of a thread that had the same control block: it is gone, since
+ *	         no two threads that live have one. The C library uses stacks again,
+ *	         control blocks with them, so this is the usual case; and no system call.
+ *	orphan   one of a few, going round the pool, whose owner the kernel doesn't know;
+ *	fresh    one more: so the pool is never larger than the number of threads that
+ *	         lived at one time and an eighth of it.
  *
  * In a child of fork the states are zero. The thread that forked finds its own
  * through its thread-local pointer and gives it a lane in the child's trace;
@@ -25,6 +29,8 @@
 #include "os.h"
 #include "process.h"
 #include "settings.h"
+#include "thread_id.h"
+#include "unwind_arch_x86_64.h"
 
 #define BATCH_STATES 8
 #define BATCHES 8192
@@ -33,7 +39,8 @@
 #define PROBES 8
 #define PROBES_SHARE 16
 #define NESTING_MAX 8 /* coroutines that handlers switch between, more than handlers */
-#define OWNER_NOBODY 0xffffffffu /* a state that no thread could use yet */
+#define OWNER_NOBODY (~(uint64_t)0) /* a state that no thread could use yet */
+#define KNOWN_BITS 10
 
 struct thread_state thread_nobody = { .busy = 1 };
 __thread struct thread_here thread_here = { .state = &thread_nobody };
@@ -41,6 +48,9 @@ __thread struct thread_here thread_here = { .state = &thread_nobody };
 static char *batches[BATCHES];
 static uint32_t made;        /* states handed out so far; any thread, atomic */
 static uint32_t probe_next;  /* where the search for dead owners goes on */
+/* By control block, the number of the state that a thread with it had, from 1; a
+ * guess, which the state's owner confirms. */
+static uint32_t known[1u << KNOWN_BITS];
 
 static size_t state_bytes(void)
 {
@@ -81,17 +91,60 @@ static struct thread_state *state_at(uint32_t index)
 	return batch ? (void *)(batch + index % BATCH_STATES * place_bytes()) : NULL;
 }
 
-static bool claim(struct thread_state *state, uint32_t from, uint32_t tid)
+/*
+ * An owner: where its control block is, above its tid, which has 22 bits (Linux'
+ * PID_MAX_LIMIT). No two control blocks lie in the same 64 bytes.
+ */
+#define OWNER_TID_BITS 22
+
+static uint64_t owner_block(void)
 {
-	return __atomic_compare_exchange_n(&state->owner, &from, tid, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	return (uint64_t)unwind_thread_pointer() >> 6;
 }
 
-static bool is_orphan(uint32_t owner, uint32_t tid)
+static uint64_t owner_of(uint32_t tid)
 {
-	if (!owner || owner == tid)
+	return owner_block() << OWNER_TID_BITS | tid;
+}
+
+static uint32_t owner_tid(uint64_t owner)
+{
+	return (uint32_t)owner & ((1u << OWNER_TID_BITS) - 1);
+}
+
+static bool claim(struct thread_state *state, uint64_t from, uint32_t tid)
+{
+	return __atomic_compare_exchange_n(&state->owner, &from, owner_of(tid), false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static bool is_orphan(uint64_t owner, uint32_t tid)
+{
+	if (!owner || owner_tid(owner) == tid)
 		return false;
-	return owner == OWNER_NOBODY || !os_thread_exists((int)owner);
+	return owner == OWNER_NOBODY || !os_thread_exists(process_pid(), (int)owner_tid(owner));
+}
+
+static uint32_t *known_place(void)
+{
+	return &known[owner_block() * 0x9e3779b97f4a7c15ull >> (64 - KNOWN_BITS)];
+}
+
+static void make_known(const struct thread_state *state)
+{
+	__atomic_store_n(known_place(), state->index + 1, __ATOMIC_RELAXED);
+}
+
+/* The state of a thread that had the control block that this one has. */
+static struct thread_state *take_known(uint32_t tid)
+{
+	uint32_t number = __atomic_load_n(known_place(), __ATOMIC_RELAXED);
+	struct thread_state *state = number ? state_at(number - 1) : NULL;
+	uint64_t owner = state ? __atomic_load_n(&state->owner, __ATOMIC_RELAXED) : 0;
+
+	if (owner >> OWNER_TID_BITS != owner_block() || owner_tid(owner) == tid)
+		return NULL;
+	return claim(state, owner, tid) ? state : NULL;
 }
 
 /* Goes round the pool. (Not a growing number modulo the pool's size: both grow
@@ -113,7 +166,7 @@ static struct thread_state *take_orphan(uint32_t tid)
 	uint32_t count = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
 	struct thread_state *state;
 	uint32_t probes = count / PROBES_SHARE > PROBES ? count / PROBES_SHARE : PROBES;
-	uint32_t owner;
+	uint64_t owner;
 
 	for (uint32_t i = 0; i < probes && i < count; i++) {
 		state = state_at(next_probe(count));
@@ -138,7 +191,7 @@ static struct thread_state *take_fresh(uint32_t tid)
 					      __ATOMIC_RELAXED));
 	state = state_at(index);
 	state->index = index;
-	__atomic_store_n(&state->owner, tid, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->owner, owner_of(tid), __ATOMIC_RELEASE);
 	return state;
 }
 
@@ -155,43 +208,41 @@ static void prepare(struct thread_state *state, uint32_t index)
 	sampler_init(&state->sampler, settings_get()->seed, index);
 }
 
-/* The stack's bounds are asked from libc, which may allocate. */
-static void begin_unwind(struct thread_state *state)
-{
-	int saved = errno;
-
-	thread_outside_begin();
-	unwind_thread_begin(state->recorder.unwind);
-	thread_outside_end();
-	errno = saved;
-}
-
 /* The state's first lane in this process's trace. */
 static bool begin_lane(struct thread_state *state, uint32_t tid)
 {
-	begin_unwind(state);
+	unwind_thread_begin(state->recorder.unwind);
 	return recorder_begin(&state->recorder, tid);
 }
 
-static void take_over(struct thread_state *state, uint32_t tid)
+/*
+ * The state of a thread that is gone, which may have ended inside the recorder.
+ * Handlers may interrupt this: they find the state busy.
+ */
+static void take_over(struct thread_state *state, uint32_t tid, const uintptr_t *frame)
 {
-	/* What its last owner left: it may have ended inside the recorder. */
+	bool is_torn = state->busy;
+
+	state->busy = (uintptr_t)frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	state->nested = NULL;
 	state->exact = 0;
 	state->generation = 0;
 	state->last_sample = NULL;
 	state->is_inside_new = 0;
-	state->busy = 0;
-	begin_unwind(state);
-	recorder_take_over(&state->recorder, tid);
+	unwind_thread_change(state->recorder.unwind);
+	recorder_take_over(&state->recorder, tid, is_torn);
+	thread_leave(state);
 }
 
-static struct thread_state *take_state(uint32_t tid)
+static struct thread_state *take_state(uint32_t tid, const uintptr_t *frame)
 {
-	struct thread_state *state = take_orphan(tid);
+	struct thread_state *state = take_known(tid);
 
+	if (!state)
+		state = take_orphan(tid);
 	if (state && state->recorder.buffer.limit) {
-		take_over(state, tid);
+		take_over(state, tid, frame);
 		return state;
 	}
 	if (!state)
@@ -231,7 +282,7 @@ bool thread_check(struct thread_state *state)
 	if (!process_is_ready())
 		return false;
 	/* Whatever was wiped is set up again; `busy` is the caller's. */
-	__atomic_store_n(&state->owner, tid, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->owner, owner_of(tid), __ATOMIC_RELEASE);
 	prepare(state, tid);
 	return begin_lane(state, tid);
 }
@@ -247,18 +298,20 @@ static bool revive(struct recorder *recorder)
 	return false;
 }
 
-static struct thread_state *find_state(void)
+static struct thread_state *find_state(const uintptr_t *frame)
 {
 	struct thread_state *state = NULL;
 
 	thread_here.is_beginning = 1;
 	recorder_revive = revive;
 	if (next_find() && process_is_ready()) {
-		state = take_state((uint32_t)os_tid());
+		state = take_state(thread_id(), frame);
 		if (!state)
 			loss_count(TRACE_LOSS_NO_MEMORY, 1);
-		if (state)
+		if (state) {
 			thread_here.state = state;
+			make_known(state);
+		}
 	}
 	thread_here.is_beginning = 0;
 	/* No trace, no memory: not every call needs to try again. */
@@ -267,7 +320,31 @@ static struct thread_state *find_state(void)
 	return state;
 }
 
-static struct thread_state *begin_thread(void)
+/*
+ * The usual birth. A handler may interrupt it anywhere, and leave for good: then at
+ * worst a state has an owner who doesn't use it, until he is gone.
+ */
+static struct thread_state *follow_in_known(const uintptr_t *frame)
+{
+	uint32_t tid;
+	struct thread_state *state;
+
+	if (!process_is_begun())
+		return NULL;
+	tid = thread_id();
+	state = take_known(tid);
+	if (!state)
+		return NULL;
+	if (!state->recorder.buffer.limit) {
+		__atomic_store_n(&state->owner, OWNER_NOBODY, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	thread_here.state = state;
+	take_over(state, tid, frame);
+	return state;
+}
+
+static struct thread_state *begin_thread(const uintptr_t *frame)
 {
 	struct thread_state *state;
 	uint64_t signals;
@@ -278,8 +355,11 @@ static struct thread_state *begin_thread(void)
 		loss_count(TRACE_LOSS_BUSY, 1);
 		return NULL;
 	}
+	state = follow_in_known(frame);
+	if (state)
+		return state;
 	signals = os_block_signals();
-	state = find_state();
+	state = find_state(frame);
 	os_restore_signals(signals);
 	return state;
 }
@@ -325,14 +405,14 @@ static bool frame_is_gone(struct thread_state *state, uintptr_t stack)
 	return busy_kind == STACK_ALTERNATE && stack_kind == STACK_OWN;
 }
 
-static struct thread_state *nested_of(struct thread_state *state)
+static struct thread_state *nested_of(struct thread_state *state, const uintptr_t *frame)
 {
 	uint64_t signals;
 
 	if (state->nested)
 		return state->nested;
 	signals = os_block_signals();
-	state->nested = take_state(state->owner);
+	state->nested = take_state(owner_tid(state->owner), frame);
 	os_restore_signals(signals);
 	return state->nested;
 }
@@ -340,8 +420,14 @@ static struct thread_state *nested_of(struct thread_state *state)
 /* An exception that left the allocator's operator new harmed nothing of ours. */
 static void repair(struct thread_state *state)
 {
-	if (!state->is_inside_new && state->recorder.buffer.limit)
-		recorder_restart(&state->recorder);
+	uint32_t tid = owner_tid(state->owner);
+
+	if (!state->is_inside_new && state->recorder.buffer.limit) {
+		if (state->recorder.buffer.tid == tid)
+			recorder_restart(&state->recorder);
+		else /* left while it took over */
+			recorder_take_over(&state->recorder, tid, true);
+	}
 	state->is_inside_new = 0;
 }
 
@@ -350,7 +436,7 @@ struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 	struct thread_state *state = thread_here.state, *first;
 
 	if (state == &thread_nobody)
-		state = begin_thread();
+		state = begin_thread(frame);
 	if (!state || thread_here.is_outside)
 		return NULL;
 	first = state;
@@ -363,7 +449,7 @@ struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 		 * handler calls, or somebody after an exception, is not. */
 		if (state->is_inside_new && next_module_has(&next_facts.allocator, frame[1]))
 			return NULL;
-		state = depth < NESTING_MAX - 1 ? nested_of(state) : NULL;
+		state = depth < NESTING_MAX - 1 ? nested_of(state, frame) : NULL;
 		if (!state) {
 			event_buffer_drop(&first->recorder.buffer, TRACE_LOSS_BUSY);
 			return NULL;

@@ -31,7 +31,7 @@ struct thread_state {
 	const void *last_sample;     /* the last block taken, and what the countdown was then */
 	uint64_t last_countdown;
 	struct thread_state *nested; /* for handlers that interrupt this one */
-	uint32_t owner;              /* tid; 0: not in use, or wiped. Taken by CAS */
+	uint64_t owner;              /* a thread; 0: not in use, or wiped. Taken by CAS */
 	uint32_t index;              /* number in the pool: stream of the sampler's seed */
 	uint32_t is_inside_new;      /* busy in an allocator's own operator new or delete:
 				      * what it calls is part of it */

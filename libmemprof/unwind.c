@@ -116,6 +116,11 @@ void unwind_thread_begin(struct unwind_state *state)
 	state->cache.generation = 0;
 }
 
+void unwind_thread_change(struct unwind_state *state)
+{
+	own_stack_find(&state->own);
+}
+
 static void set_up(struct unwind_state *state)
 {
 	place_arrays(state);

@@ -61,6 +61,10 @@ void unwind_start(unsigned depth);
 /* The calling thread takes @state over: its stack's bounds are found anew. */
 void unwind_thread_begin(struct unwind_state *state);
 
+/* The same where what @state has of the last thread's stacks may stay: it is
+ * compared with the stack before it counts. */
+void unwind_thread_change(struct unwind_state *state);
+
 /* Does @address lie on the calling thread's own stack, whose state this is? */
 bool unwind_stack_is_own(struct unwind_state *state, uintptr_t address);
 

@@ -10,6 +10,7 @@
 #include "process.h"
 #include "recorder.h"
 #include "settings.h"
+#include "thread_id.h"
 #include "thread_state.h"
 #include "trace/trace.h"
 
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -364,6 +366,103 @@ static void short_threads_use_the_same_lanes_again(void **state)
 	assert_in_range(recorder_lanes - before, 0, 60);
 }
 
+#define RELAY_THREADS 200
+#define RELAY_BLOCK 5000000u
+
+static void *one_path(void *context)
+{
+	unsigned n = *(unsigned *)context;
+
+	path(n % 4, 2, at(RELAY_BLOCK + n), n);
+	return NULL;
+}
+
+struct relay {
+	size_t count;
+	uint32_t threads[RELAY_THREADS], stacks[4];
+};
+
+static int hear_relay(void *context, const struct trace_record *record)
+{
+	struct relay *relay = context;
+	uint64_t n = (record->address - (uintptr_t)at(RELAY_BLOCK)) / 16;
+
+	if (record->op != TRACE_OP_ALLOCATE || n >= RELAY_THREADS)
+		return 0;
+	assert_int_equal(record->size, n);
+	relay->threads[n] = record->thread;
+	relay->count++;
+	if (!relay->stacks[n % 4])
+		relay->stacks[n % 4] = record->stack;
+	assert_int_equal(record->stack, relay->stacks[n % 4]);
+	return 0;
+}
+
+/* The next thread goes on with what its lane's decoder knows of the last one. */
+static void threads_one_after_the_other_keep_their_own_events_and_stacks(void **state)
+{
+	struct relay relay = { 0 };
+	struct error err = { 0 };
+	struct trace *trace;
+	pthread_t thread;
+
+	(void)state;
+	for (unsigned n = 0; n < RELAY_THREADS; n++) {
+		assert_int_equal(pthread_create(&thread, NULL, one_path, &n), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	process_fold(TRACE_END_EXEC);
+	assert_int_equal(trace_open(trace_path, &trace, &err), 0);
+	trace_each_record(trace, TRACE_RECORDS_LANES, hear_relay, &relay);
+	assert_int_equal(relay.count, RELAY_THREADS);
+	for (unsigned n = 0; n < RELAY_THREADS; n++)
+		for (unsigned k = 0; k < n; k++)
+			assert_int_not_equal(relay.threads[n], relay.threads[k]);
+	for (unsigned n = 0; n < 4; n++)
+		for (unsigned k = 0; k < n; k++)
+			assert_int_not_equal(relay.stacks[n], relay.stacks[k]);
+	assert_int_equal(trace->fault_count, 0);
+	trace_close(trace);
+}
+
+static void *tid_of_thread(void *context)
+{
+	*(int *)context = thread_id() == (uint32_t)gettid();
+	return NULL;
+}
+
+/* A child as no library makes it: its control block has its parent's tid. */
+static void *tid_of_child(void *context)
+{
+	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	int status = 1;
+
+	if (!child) {
+		allocate(at(79), 79);
+		status = thread_id() != (uint32_t)syscall(SYS_gettid);
+		syscall(SYS_exit_group, status);
+	}
+	waitpid(child, &status, 0);
+	*(int *)context = status == 0;
+	return NULL;
+}
+
+static void a_tid_known_without_a_call_is_the_kernels(void **state)
+{
+	void *(*const asks[])(void *) = { tid_of_thread, tid_of_child };
+	pthread_t thread;
+	int is_right;
+
+	(void)state;
+	assert_int_equal(thread_id(), gettid());
+	for (unsigned n = 0; n < 20; n++) {
+		is_right = 0;
+		assert_int_equal(pthread_create(&thread, NULL, asks[n % 2], &is_right), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_true(is_right);
+	}
+}
+
 static void *own_state(void *context)
 {
 	struct thread_state *state;
@@ -446,6 +545,8 @@ int main(void)
 		cmocka_unit_test(who_interrupts_the_recorder_gets_a_state_of_his_own),
 		cmocka_unit_test(a_state_left_by_longjmp_is_free_again),
 		cmocka_unit_test(short_threads_use_the_same_lanes_again),
+		cmocka_unit_test(threads_one_after_the_other_keep_their_own_events_and_stacks),
+		cmocka_unit_test(a_tid_known_without_a_call_is_the_kernels),
 		cmocka_unit_test(each_living_thread_has_a_state_of_its_own),
 		cmocka_unit_test(a_child_of_fork_records_into_a_trace_of_its_own),
 	};
