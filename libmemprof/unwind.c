@@ -80,7 +80,12 @@ struct unwind_state {
 	uint64_t arrays[];
 };
 
-static unsigned depth_max = 256;
+/*
+ * Readers keep `depth_max` frames of a stack, the inner ones. A walk takes more, and
+ * the memo holds more still, so that a recursion deeper than what is kept can shrink
+ * and grow by as many frames before its stack is to be walked, and told, anew.
+ */
+static unsigned depth_max = 256, walk_max = 512, memo_max = 768;
 
 /* ---- memory of a state ------------------------------------------------------------- */
 
@@ -88,8 +93,9 @@ static unsigned depth_max = 256;
 
 static size_t array_bytes(void)
 {
-	return (depth_max + 1) * (sizeof(struct frame) + sizeof(struct stack_step)) +
-	       depth_max * PAIRS_OF_FRAME * sizeof(struct pair);
+	return (memo_max + 1) * sizeof(struct frame) +
+	       memo_max * PAIRS_OF_FRAME * sizeof(struct pair) +
+	       (walk_max + 1) * sizeof(struct stack_step);
 }
 
 size_t unwind_state_bytes(void)
@@ -105,9 +111,9 @@ static void place_arrays(struct unwind_state *state)
 	/* In front of the outermost frame stands one that no walk gets beyond. */
 	state->cache.frames = (struct frame *)at + 1;
 	state->cache.frames[-1].sp = UINTPTR_MAX;
-	at += (depth_max + 1) * sizeof(struct frame);
+	at += (memo_max + 1) * sizeof(struct frame);
 	state->cache.pairs = (struct pair *)at;
-	at += depth_max * PAIRS_OF_FRAME * sizeof(struct pair);
+	at += memo_max * PAIRS_OF_FRAME * sizeof(struct pair);
 	state->steps = (struct stack_step *)at; /* one more, for a mark at the end */
 }
 
@@ -248,14 +254,14 @@ static noinline const struct frame *memo_check(const struct unwind_state *state,
 }
 
 /*
- * Would the stack of @new frames and @met of the memo be right as to the depth? Not
- * if frames would have to be cut off or added at the outer end.
+ * Would the stack of @new frames and @met of the memo do as to the depth? Not if it
+ * needs frames beyond the outer end of the memo, or there is no room for it.
  */
 static bool fits_depth(const struct unwind_state *state, uint32_t new, uint32_t met)
 {
 	uint32_t depth = new + met;
 
-	return state->end == MEMO_CUT ? depth == depth_max : depth <= depth_max;
+	return depth <= memo_max && (state->end != MEMO_CUT || depth >= depth_max);
 }
 
 /* Code can be generated at @pc some day, even if there is none today. */
@@ -334,7 +340,7 @@ static noinline void walk_stack(struct unwind_state *state, struct walk *walk,
 	const uint64_t offsets = pc_map_offsets(map);
 	const struct frame *top =
 		state->cache.frames + (state->is_opaque ? 0 : state->cache.frame_count) - 1;
-	struct stack_step *step = state->steps, *const steps_end = step + depth_max;
+	struct stack_step *step = state->steps, *const steps_end = step + walk_max;
 	uintptr_t sp = walk->sp, fp = walk->fp, limit = cfa_limit(walk), pc;
 	pc_place place = walk->place;
 	bool is_fp_used = false;
@@ -764,7 +770,10 @@ void stack_take(struct unwind_state *state, struct stack_delta *delta, uintptr_t
 
 void unwind_start(unsigned depth)
 {
+	/* Readers know @depth, and no other. */
 	depth_max = depth < DEPTH_MAX ? depth : DEPTH_MAX;
+	walk_max = depth == depth_max ? 2 * depth_max : depth_max;
+	memo_max = depth == depth_max ? 3 * depth_max : depth_max;
 	stack_memory_start();
 	pc_table_start();
 }

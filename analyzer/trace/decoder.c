@@ -135,6 +135,29 @@ static void make_walked_room(struct decoder *decoder, uint64_t depth)
 					sizeof(*decoder->walked));
 }
 
+/*
+ * The walked stack can be deeper than what is kept of one: what is meant then are its
+ * inner frames, and that it was cut. Looked up once for each of them.
+ */
+static uint32_t kept_of(struct decoder *decoder, uint32_t walked)
+{
+	struct stacks *stacks = &decoder->reader->stacks;
+	uint32_t kept = hash_map_get(&stacks->kept_of, walked);
+
+	if (kept != HASH_MAP_NONE)
+		return kept;
+	kept = stacks_node(stacks, 0, TRACE_STACK_PC_CUT);
+	for (uint32_t i = decoder->depth - decoder->reader->depth + 1; i <= decoder->depth; i++)
+		kept = stacks_node(stacks, kept, stacks->nodes[decoder->walked[i]].pc);
+	hash_map_set(&stacks->kept_of, walked, kept);
+	return kept;
+}
+
+static bool is_marked(const struct decoder *decoder)
+{
+	return decoder->reader->stacks.nodes[decoder->walked[1]].pc >= TRACE_STACK_PC_CUT;
+}
+
 /* Fills a cache slot with the walked stack as it is after popping and pushing. */
 static const uint8_t *load_delta(struct decoder *decoder, const uint8_t *at, uint32_t *number)
 {
@@ -164,6 +187,9 @@ static const uint8_t *load_delta(struct decoder *decoder, const uint8_t *at, uin
 		decoder->walked[++depth] = node;
 	}
 	decoder->depth = depth;
+	if (unlikely(depth > decoder->reader->depth) &&
+	    depth - is_marked(decoder) > decoder->reader->depth)
+		node = kept_of(decoder, node);
 	slot = &decoder->cache[*number];
 	slot->stack = node;
 	slot->size = 0;

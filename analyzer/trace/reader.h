@@ -58,6 +58,7 @@ struct reader {
 
 	/* Of the scan, see facts.c. */
 	uint64_t rate;         /* at the start */
+	uint32_t depth;        /* frames kept of a stack (MEMPROF_DEPTH) */
 	uint64_t ticks_per_second, start_ticks, start_mono_ns;
 	struct clock_pair latest; /* of the CLOCK records */
 	bool has_start, has_end, is_missing_pieces, was_sampled;

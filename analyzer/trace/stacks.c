@@ -44,6 +44,7 @@ void stacks_release(struct stacks *stacks)
 	free(stacks->first_origin);
 	free(stacks->contexts);
 	hash_map_release(&stacks->context_of);
+	hash_map_release(&stacks->kept_of);
 	*stacks = (struct stacks){0};
 }
 

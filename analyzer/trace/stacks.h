@@ -52,6 +52,8 @@ struct stacks {
 	uint32_t *first_origin;         /* by node: the origin made first, 0 = none */
 	size_t first_room;
 
+	struct hash_map kept_of;        /* node of a stack that is too deep: what is kept */
+
 	struct stack_context *contexts; /* 0: not known */
 	size_t context_count;
 	struct hash_map context_of;

@@ -382,6 +382,8 @@ int trace_open(const char *path, struct trace **result, struct error *err)
 	reader->digest.is_off = true;
 	facts_scan_headers(reader);
 	reader->rate = info->rate_bytes ? info->rate_bytes : 1;
+	reader->depth = info->depth && info->depth < UINT32_MAX / 2 ? (uint32_t)info->depth :
+								       UINT32_MAX / 2;
 	pieces_join(&reader->pieces, path, info->companion, info->pid, reader->start_ticks);
 	status = pieces_index(&reader->pieces, err);
 	if (status)

@@ -179,7 +179,9 @@ enum trace_note {
  * at the outer end of a stack only. */
 enum trace_frame_mark {
 	TRACE_FRAME_LITERAL = 0, /* 8 bytes of program counter follow */
-	TRACE_FRAME_CUT = 1,     /* deeper frames exist and were not kept (MEMPROF_DEPTH) */
+	TRACE_FRAME_CUT = 1,     /* deeper frames exist and were not kept (MEMPROF_DEPTH). A
+				  * stack with more than `depth` frames behind it, or without
+				  * it, stands for the inner ones: see the manual page */
 	TRACE_FRAME_LOST = 2,    /* the walk could not go on: no rule for this place */
 	TRACE_PC_FIRST = 16,
 };

@@ -28,7 +28,7 @@
 #include "unwind_decoder.h"
 #include "unwind_libunwind.h"
 
-#define DEPTH 256
+#define DEPTH DECODER_DEPTH
 #define SITE __attribute__((noinline, noipa))
 
 #define NO_TAIL_CALL() __asm__ volatile("" : : : "memory")
@@ -336,6 +336,20 @@ static void deep_recursion_is_cut_at_the_outer_end(void **unused)
 	assert_string_equal(checked.trouble, "");
 	recurse(&checked, 100000, 1000);
 	assert_int_equal(checked.last_count < DEPTH, 1); /* it came back */
+	checked_end(&checked);
+}
+
+/* Far deeper than what is kept, each level tells a few frames, not all. */
+static void deep_recursion_tells_few_frames_with_each_stack(void **unused)
+{
+	struct checked checked;
+
+	(void)unused;
+	checked_begin(&checked);
+	recurse(&checked, 20 * DEPTH, 1);
+	print_message("%.2f frames pushed with each of %lu stacks\n",
+		      (double)checked.pushed / checked.captures, checked.captures);
+	assert_int_equal(checked.pushed < 5 * checked.captures, 1);
 	checked_end(&checked);
 }
 
@@ -841,6 +855,7 @@ int main(void)
 		cmocka_unit_test(random_ways_decode_to_full_walks),
 		cmocka_unit_test(a_change_far_out_is_seen),
 		cmocka_unit_test(deep_recursion_is_cut_at_the_outer_end),
+		cmocka_unit_test(deep_recursion_tells_few_frames_with_each_stack),
 		cmocka_unit_test(coroutines_decode_to_full_walks),
 		cmocka_unit_test(longjmp_decodes_to_full_walks),
 		cmocka_unit_test(raised_signals_decode_to_full_walks),

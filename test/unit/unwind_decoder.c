@@ -130,6 +130,11 @@ int decoder_take(struct decoder *decoder, const struct stack_delta *delta, uint6
 	stack = &decoder->cache[decoder->last];
 	if (stack->count && stack->pcs[0] < TRACE_PC_FIRST)
 		*mark = (unsigned)stack->pcs[first++];
+	/* Deeper than what is kept: the inner frames are meant. */
+	if (stack->count - first > DECODER_DEPTH) {
+		*mark = TRACE_FRAME_CUT;
+		first = stack->count - DECODER_DEPTH;
+	}
 	for (uint32_t i = first; i < stack->count; i++) {
 		if (stack->pcs[i] < TRACE_PC_FIRST)
 			return -1; /* marks stand at the outer end only */

@@ -12,6 +12,7 @@
 #include "unwind.h"
 
 #define DECODER_FRAMES_MAX 9000
+#define DECODER_DEPTH 256 /* frames kept of a stack */
 
 /* Outermost first, marks included (values below TRACE_PC_FIRST). */
 struct decoded_stack {

@@ -1,0 +1,24 @@
+build-oracle/analyzer/model/diff.o: analyzer/model/diff.c analyzer/model/diff.h \
+ analyzer/model/difference.h analyzer/model/between.h \
+ analyzer/model/pass.h analyzer/model/query.h analyzer/model/number.h \
+ analyzer/util/error.h analyzer/util/option.h analyzer/model/trace_set.h \
+ analyzer/trace/trace.h include/memprof/trace_format.h \
+ analyzer/model/profile.h analyzer/model/tallies.h \
+ analyzer/model/significance.h analyzer/model/site_match.h \
+ analyzer/util/memory.h
+analyzer/model/diff.h:
+analyzer/model/difference.h:
+analyzer/model/between.h:
+analyzer/model/pass.h:
+analyzer/model/query.h:
+analyzer/model/number.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/model/profile.h:
+analyzer/model/tallies.h:
+analyzer/model/significance.h:
+analyzer/model/site_match.h:
+analyzer/util/memory.h:

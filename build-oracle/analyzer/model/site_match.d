@@ -1,0 +1,18 @@
+build-oracle/analyzer/model/site_match.o: analyzer/model/site_match.c \
+ analyzer/model/site_match.h analyzer/model/profile.h \
+ analyzer/model/query.h analyzer/model/number.h analyzer/util/error.h \
+ analyzer/util/option.h analyzer/model/tallies.h analyzer/model/pass.h \
+ analyzer/model/trace_set.h analyzer/trace/trace.h \
+ include/memprof/trace_format.h analyzer/util/memory.h
+analyzer/model/site_match.h:
+analyzer/model/profile.h:
+analyzer/model/query.h:
+analyzer/model/number.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/tallies.h:
+analyzer/model/pass.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/util/memory.h:

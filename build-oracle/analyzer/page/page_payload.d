@@ -1,0 +1,34 @@
+build-oracle/analyzer/page/page_payload.o: analyzer/page/page_payload.c \
+ analyzer/page/page_payload.h analyzer/model/judgement.h \
+ analyzer/model/curves.h analyzer/model/pass.h analyzer/model/query.h \
+ analyzer/model/number.h analyzer/util/error.h analyzer/util/option.h \
+ analyzer/model/trace_set.h analyzer/trace/trace.h \
+ include/memprof/trace_format.h analyzer/model/tallies.h \
+ analyzer/model/profile.h analyzer/model/verdict.h \
+ analyzer/page/page_facts.h analyzer/model/histogram.h \
+ analyzer/page/page_memory.h analyzer/view/json.h \
+ analyzer/page/page_writer.h analyzer/page/page_names.h \
+ analyzer/util/hash_map.h analyzer/util/strings.h analyzer/util/memory.h
+analyzer/page/page_payload.h:
+analyzer/model/judgement.h:
+analyzer/model/curves.h:
+analyzer/model/pass.h:
+analyzer/model/query.h:
+analyzer/model/number.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/model/tallies.h:
+analyzer/model/profile.h:
+analyzer/model/verdict.h:
+analyzer/page/page_facts.h:
+analyzer/model/histogram.h:
+analyzer/page/page_memory.h:
+analyzer/view/json.h:
+analyzer/page/page_writer.h:
+analyzer/page/page_names.h:
+analyzer/util/hash_map.h:
+analyzer/util/strings.h:
+analyzer/util/memory.h:

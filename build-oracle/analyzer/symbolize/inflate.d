@@ -1,0 +1,3 @@
+build-oracle/analyzer/symbolize/inflate.o: analyzer/symbolize/inflate.c \
+ analyzer/symbolize/inflate.h
+analyzer/symbolize/inflate.h:

@@ -1,0 +1,18 @@
+build-oracle/analyzer/trace/pack.o: analyzer/trace/pack.c \
+ analyzer/trace/packed.h include/memprof/trace_format.h \
+ analyzer/util/error.h analyzer/trace/reader.h analyzer/trace/live_heap.h \
+ analyzer/util/hash_map.h analyzer/trace/live_maps.h \
+ analyzer/trace/pieces.h analyzer/trace/stacks.h analyzer/trace/trace.h \
+ analyzer/util/string_arena.h analyzer/util/memory.h
+analyzer/trace/packed.h:
+include/memprof/trace_format.h:
+analyzer/util/error.h:
+analyzer/trace/reader.h:
+analyzer/trace/live_heap.h:
+analyzer/util/hash_map.h:
+analyzer/trace/live_maps.h:
+analyzer/trace/pieces.h:
+analyzer/trace/stacks.h:
+analyzer/trace/trace.h:
+analyzer/util/string_arena.h:
+analyzer/util/memory.h:

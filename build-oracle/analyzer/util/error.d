@@ -1,0 +1,2 @@
+build-oracle/analyzer/util/error.o: analyzer/util/error.c analyzer/util/error.h
+analyzer/util/error.h:

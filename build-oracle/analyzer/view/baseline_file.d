@@ -1,0 +1,22 @@
+build-oracle/analyzer/view/baseline_file.o: analyzer/view/baseline_file.c \
+ analyzer/view/baseline_file.h analyzer/model/baseline.h \
+ analyzer/model/number.h analyzer/model/profile.h analyzer/model/query.h \
+ analyzer/util/error.h analyzer/util/option.h analyzer/model/tallies.h \
+ analyzer/model/pass.h analyzer/model/trace_set.h analyzer/trace/trace.h \
+ include/memprof/trace_format.h analyzer/model/suppressions.h \
+ analyzer/util/json_read.h analyzer/view/json.h
+analyzer/view/baseline_file.h:
+analyzer/model/baseline.h:
+analyzer/model/number.h:
+analyzer/model/profile.h:
+analyzer/model/query.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/tallies.h:
+analyzer/model/pass.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/model/suppressions.h:
+analyzer/util/json_read.h:
+analyzer/view/json.h:

@@ -1,0 +1,27 @@
+build-oracle/analyzer/view/export_csv.o: analyzer/view/export_csv.c \
+ analyzer/view/export.h analyzer/model/profile.h analyzer/model/query.h \
+ analyzer/model/number.h analyzer/util/error.h analyzer/util/option.h \
+ analyzer/model/tallies.h analyzer/model/pass.h \
+ analyzer/model/trace_set.h analyzer/trace/trace.h \
+ include/memprof/trace_format.h analyzer/view/view.h \
+ analyzer/view/common.h analyzer/view/json.h analyzer/view/table.h \
+ analyzer/view/units.h analyzer/view/export_values.h \
+ analyzer/view/folded.h
+analyzer/view/export.h:
+analyzer/model/profile.h:
+analyzer/model/query.h:
+analyzer/model/number.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/tallies.h:
+analyzer/model/pass.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/view/view.h:
+analyzer/view/common.h:
+analyzer/view/json.h:
+analyzer/view/table.h:
+analyzer/view/units.h:
+analyzer/view/export_values.h:
+analyzer/view/folded.h:

@@ -1,0 +1,27 @@
+build-oracle/analyzer/view/view_churn.o: analyzer/view/view_churn.c \
+ analyzer/model/churn.h analyzer/model/number.h analyzer/model/pass.h \
+ analyzer/model/query.h analyzer/util/error.h analyzer/util/option.h \
+ analyzer/model/trace_set.h analyzer/trace/trace.h \
+ include/memprof/trace_format.h analyzer/model/profile.h \
+ analyzer/model/tallies.h analyzer/model/moment.h analyzer/util/memory.h \
+ analyzer/view/common.h analyzer/view/json.h analyzer/view/table.h \
+ analyzer/view/units.h analyzer/view/view.h analyzer/view/view_options.h
+analyzer/model/churn.h:
+analyzer/model/number.h:
+analyzer/model/pass.h:
+analyzer/model/query.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/model/profile.h:
+analyzer/model/tallies.h:
+analyzer/model/moment.h:
+analyzer/util/memory.h:
+analyzer/view/common.h:
+analyzer/view/json.h:
+analyzer/view/table.h:
+analyzer/view/units.h:
+analyzer/view/view.h:
+analyzer/view/view_options.h:

@@ -1,0 +1,38 @@
+build-oracle/analyzer/view/view_memory.o: analyzer/view/view_memory.c \
+ analyzer/model/memory_account.h analyzer/model/live_set.h \
+ analyzer/model/pass.h analyzer/model/query.h analyzer/model/number.h \
+ analyzer/util/error.h analyzer/util/option.h analyzer/model/trace_set.h \
+ analyzer/trace/trace.h include/memprof/trace_format.h \
+ analyzer/util/hash_map.h analyzer/model/memory_map.h \
+ analyzer/trace/smaps.h analyzer/trace/live_process.h \
+ include/memprof/control.h analyzer/util/memory.h \
+ analyzer/view/memory_reading.h analyzer/view/multi.h \
+ analyzer/view/common.h analyzer/model/profile.h analyzer/model/tallies.h \
+ analyzer/view/json.h analyzer/view/table.h analyzer/view/units.h \
+ analyzer/view/view.h analyzer/view/view_options.h
+analyzer/model/memory_account.h:
+analyzer/model/live_set.h:
+analyzer/model/pass.h:
+analyzer/model/query.h:
+analyzer/model/number.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/util/hash_map.h:
+analyzer/model/memory_map.h:
+analyzer/trace/smaps.h:
+analyzer/trace/live_process.h:
+include/memprof/control.h:
+analyzer/util/memory.h:
+analyzer/view/memory_reading.h:
+analyzer/view/multi.h:
+analyzer/view/common.h:
+analyzer/model/profile.h:
+analyzer/model/tallies.h:
+analyzer/view/json.h:
+analyzer/view/table.h:
+analyzer/view/units.h:
+analyzer/view/view.h:
+analyzer/view/view_options.h:

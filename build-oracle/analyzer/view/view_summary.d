@@ -1,0 +1,30 @@
+build-oracle/analyzer/view/view_summary.o: analyzer/view/view_summary.c \
+ analyzer/model/judgement.h analyzer/model/curves.h analyzer/model/pass.h \
+ analyzer/model/query.h analyzer/model/number.h analyzer/util/error.h \
+ analyzer/util/option.h analyzer/model/trace_set.h analyzer/trace/trace.h \
+ include/memprof/trace_format.h analyzer/model/tallies.h \
+ analyzer/model/profile.h analyzer/model/verdict.h analyzer/util/memory.h \
+ analyzer/view/common.h analyzer/view/json.h analyzer/view/table.h \
+ analyzer/view/units.h analyzer/view/view.h analyzer/view/sparkline.h \
+ analyzer/view/summary.h
+analyzer/model/judgement.h:
+analyzer/model/curves.h:
+analyzer/model/pass.h:
+analyzer/model/query.h:
+analyzer/model/number.h:
+analyzer/util/error.h:
+analyzer/util/option.h:
+analyzer/model/trace_set.h:
+analyzer/trace/trace.h:
+include/memprof/trace_format.h:
+analyzer/model/tallies.h:
+analyzer/model/profile.h:
+analyzer/model/verdict.h:
+analyzer/util/memory.h:
+analyzer/view/common.h:
+analyzer/view/json.h:
+analyzer/view/table.h:
+analyzer/view/units.h:
+analyzer/view/view.h:
+analyzer/view/sparkline.h:
+analyzer/view/summary.h:

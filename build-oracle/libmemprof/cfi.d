@@ -1,0 +1,2 @@
+build-oracle/libmemprof/cfi.o: libmemprof/cfi.c libmemprof/cfi.h
+libmemprof/cfi.h:
