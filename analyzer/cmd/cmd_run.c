@@ -270,8 +270,15 @@ static void reap_orphans(void)
 
 /* ---- the traces ---- */
 
+/* A folder may hold traces of earlier runs: those are not this run's. */
+struct older {
+	ino_t *files;
+	size_t count;
+};
+
 struct harvest {
-	size_t traces, running;
+	char **paths;              /* of this run */
+	size_t traces, running, older;
 	double bytes;
 };
 
@@ -282,7 +289,36 @@ static bool is_trace_name(const char *name)
 	return name[0] != '.' && length > 6 && !strcmp(name + length - 6, ".trace");
 }
 
-static void take_trace(const char *path, struct harvest *harvest)
+static void find_older(const char *folder, struct older *older)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct stat st;
+
+		if (!is_trace_name(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &st, 0))
+			continue;
+		MEMORY_ROOM(older->files, older->count);
+		older->files[older->count++] = st.st_ino;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool is_older(const struct older *older, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	for (size_t i = 0; i < older->count; i++)
+		if (older->files[i] == st.st_ino)
+			return true;
+	return false;
+}
+
+static void take_trace(char *path, struct harvest *harvest)
 {
 	struct error err = { .offset = ERROR_NO_OFFSET };
 	int result = trace_fold(path, &err);
@@ -290,13 +326,21 @@ static void take_trace(const char *path, struct harvest *harvest)
 
 	if (result < 0)
 		error_print(&err, "memprof run");
-	harvest->traces++;
+	MEMORY_ROOM(harvest->paths, harvest->traces);
+	harvest->paths[harvest->traces++] = path;
 	harvest->running += result == FOLD_RUNNING;
 	if (!stat(path, &st))
 		harvest->bytes += (double)st.st_blocks * 512;
 }
 
-static struct harvest take_traces(const char *folder)
+static void harvest_release(struct harvest *harvest)
+{
+	for (size_t i = 0; i < harvest->traces; i++)
+		free(harvest->paths[i]);
+	free(harvest->paths);
+}
+
+static struct harvest take_traces(const char *folder, const struct older *older)
 {
 	struct harvest harvest = { 0 };
 	DIR *dir = opendir(folder);
@@ -308,7 +352,11 @@ static struct harvest take_traces(const char *folder)
 		if (!is_trace_name(entry->d_name))
 			continue;
 		path = memory_format("%s/%s", folder, entry->d_name);
-		take_trace(path, &harvest);
+		if (!is_older(older, path)) {
+			take_trace(path, &harvest);
+			continue;
+		}
+		harvest.older++;
 		free(path);
 	}
 	if (dir)
@@ -318,60 +366,94 @@ static struct harvest take_traces(const char *folder)
 
 static void say_where(const char *folder, const struct harvest *harvest)
 {
-	char bytes[UNITS_BYTES];
+	char bytes[UNITS_BYTES], older[64] = "";
 
 	if (request.quiet)
 		return;
-	fprintf(stderr, "memprof run: %zu trace%s (%s) in %s\n", harvest->traces,
-		harvest->traces == 1 ? "" : "s", units_bytes(bytes, harvest->bytes, false), folder);
+	if (harvest->older)
+		snprintf(older, sizeof(older), ", beside %zu of earlier runs", harvest->older);
+	fprintf(stderr, "memprof run: %zu trace%s (%s) in %s%s\n", harvest->traces,
+		harvest->traces == 1 ? "" : "s", units_bytes(bytes, harvest->bytes, false), folder,
+		older);
 	if (harvest->running)
 		fprintf(stderr, "memprof run: %zu process%s still running, recorded on\n",
 			harvest->running, harvest->running == 1 ? " is" : "es are");
 	fprintf(stderr, "memprof run: look at it with: memprof-report %s\n", folder);
 }
 
-/* Splits 'LIMITS' at blanks and hands them to the gate: @folder is to be judged, or
- * NULL: will it be possible? */
-static int ask_gate(const char *folder)
+/* The words of a command line that is made here. */
+struct words {
+	char **items;
+	size_t count;
+};
+
+static void words_add(struct words *words, const char *word)
+{
+	MEMORY_ROOM(words->items, words->count);
+	words->items[words->count++] = (char *)word;
+}
+
+/* The traces of this run: the folder, when it holds no others. */
+static void words_add_traces(struct words *words, const char *folder,
+			     const struct harvest *harvest)
+{
+	if (!harvest->older)
+		words_add(words, folder);
+	for (size_t i = 0; harvest->older && i < harvest->traces; i++)
+		words_add(words, harvest->paths[i]);
+}
+
+static int words_run(struct words *words, int (*command)(const char *, int, char **),
+		     const char *program)
+{
+	int count = (int)words->count, status;
+
+	words_add(words, NULL);
+	status = command(program, count, words->items);
+	free(words->items);
+	return status;
+}
+
+/* Splits 'LIMITS' at blanks and lets the gate judge what was recorded; NULL: asks
+ * whether it will be able to. */
+static int ask_gate(const char *folder, const struct harvest *harvest)
 {
 	char *text = memory_string(request.limits), *rest = text, *word;
-	char **argv = NULL;
-	int argc = 0, status;
+	struct words words = { 0 };
+	int status;
 
-	MEMORY_ROOM(argv, (size_t)argc);
-	argv[argc++] = (char *)"gate";
-	while ((word = strtok_r(rest, " \t", &rest))) {
-		MEMORY_ROOM(argv, (size_t)argc);
-		argv[argc++] = word;
-	}
-	MEMORY_ROOM(argv, (size_t)argc);
-	argv[argc] = (char *)folder;
-	argc += folder != NULL;
-	MEMORY_ROOM(argv, (size_t)argc);
-	argv[argc] = NULL;
-	status = folder ? cmd_gate("memprof-gate", argc, argv) :
-			  cmd_gate_check("memprof-gate", argc, argv);
-	free(argv);
+	words_add(&words, "gate");
+	while ((word = strtok_r(rest, " \t", &rest)))
+		words_add(&words, word);
+	if (harvest)
+		words_add_traces(&words, folder, harvest);
+	status = words_run(&words, harvest ? cmd_gate : cmd_gate_check, "memprof-gate");
 	free(text);
 	return status;
 }
 
-static void make_portable(const char *folder)
+static void make_portable(const char *folder, const struct harvest *harvest)
 {
-	char *argv[] = { (char *)"report", (char *)"symbolize", (char *)folder, NULL };
+	struct words words = { 0 };
 
-	cmd_report("memprof run", 3, argv);
+	words_add(&words, "report");
+	words_add(&words, "symbolize");
+	words_add_traces(&words, folder, harvest);
+	words_run(&words, cmd_report, "memprof run");
 }
 
 /* On stderr, since standard output is the program's. */
-static void print_summary(const char *folder)
+static void print_summary(const char *folder, const struct harvest *harvest)
 {
-	char *argv[] = { (char *)"report", (char *)"summary", (char *)folder, NULL };
+	struct words words = { 0 };
 	int out = dup(STDOUT_FILENO);
 
+	words_add(&words, "report");
+	words_add(&words, "summary");
+	words_add_traces(&words, folder, harvest);
 	fflush(stdout);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
-	cmd_report("memprof run", 3, argv);
+	words_run(&words, cmd_report, "memprof run");
 	fflush(stdout);
 	if (out >= 0) {
 		dup2(out, STDOUT_FILENO);
@@ -379,34 +461,42 @@ static void print_summary(const char *folder)
 	}
 }
 
-static int finish(const char *folder, int status)
+static int say_nothing_recorded(const char *folder, int status)
 {
-	struct harvest harvest = take_traces(folder);
+	if (status != EXIT_CANNOT_RUN && status != EXIT_NOT_FOUND)
+		fputs("memprof run: nothing was recorded\n", stderr);
+	if (!request.folder)
+		rmdir(folder);
+	return status;
+}
 
-	if (!harvest.traces) {
-		if (status != EXIT_CANNOT_RUN && status != EXIT_NOT_FOUND)
-			fputs("memprof run: nothing was recorded\n", stderr);
-		if (!request.folder)
-			rmdir(folder);
-		return status;
-	}
+static int finish(const char *folder, const struct older *older, int status)
+{
+	struct harvest harvest = take_traces(folder, older);
+
+	if (!harvest.traces)
+		return say_nothing_recorded(folder, status);
 	if (request.portable)
-		make_portable(folder);
+		make_portable(folder, &harvest);
 	say_where(folder, &harvest);
 	if (request.wants_summary || (isatty(STDERR_FILENO) && !request.quiet))
-		print_summary(folder);
+		print_summary(folder, &harvest);
 	if (status == 0 && request.limits)
-		status = ask_gate(folder);
+		status = ask_gate(folder, &harvest);
+	harvest_release(&harvest);
 	return status;
 }
 
 static int run_program(char **argv, const char *library, const struct preload_check *check,
 		       struct watch *watch)
 {
+	struct older older = { 0 };
 	char *folder;
 	int status;
 	pid_t pid;
 
+	if (request.folder)
+		find_older(request.folder, &older);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	take_signals();
 	pid = fork();
@@ -420,7 +510,8 @@ static int run_program(char **argv, const char *library, const struct preload_ch
 	status = wait_for(watch, pid);
 	reap_orphans();
 	folder = folder_name(argv[0], pid);
-	status = finish(folder, status);
+	status = finish(folder, &older, status);
+	free(older.files);
 	free(folder);
 	return status;
 }
@@ -469,7 +560,7 @@ int cmd_run(const char *program, int argc, char **argv)
 	if (add_rules(watch, &err))
 		return command_misused(program, &err);
 	/* What can't be judged is refused now, not when hours have been recorded. */
-	if (request.limits && ask_gate(NULL))
+	if (request.limits && ask_gate(NULL, NULL))
 		return EXIT_UNUSABLE;
 	library = find_library();
 	if (check_library(library, &err))
