@@ -386,8 +386,8 @@ static int update_baseline(const char *program, const struct gate_request *reque
 
 	if (write_to(request->baseline_path, err, write_baseline, &job))
 		return command_fails(program, err);
-	printf("%s: baseline of %zu stacks written\n", request->baseline_path,
-	       work->now->stacks.count);
+	printf("%s: baseline of %zu stack%s written\n", request->baseline_path,
+	       work->now->stacks.count, work->now->stacks.count == 1 ? "" : "s");
 	return EXIT_DONE;
 }
 

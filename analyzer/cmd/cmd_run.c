@@ -378,7 +378,8 @@ static void say_where(const char *folder, const struct harvest *harvest)
 	if (harvest->running)
 		fprintf(stderr, "memprof run: %zu process%s still running, recorded on\n",
 			harvest->running, harvest->running == 1 ? " is" : "es are");
-	fprintf(stderr, "memprof run: look at it with: memprof-report %s\n", folder);
+	fprintf(stderr, "memprof run: look at it with: memprof-report %s\n",
+		harvest->older && harvest->traces == 1 ? harvest->paths[0] : folder);
 }
 
 /* The words of a command line that is made here. */
