@@ -149,7 +149,8 @@ void difference_release(struct difference *difference)
 
 /* ---- where knowledge ended ---- */
 
-static const struct trace_marker *gap_in(const struct trace *trace, uint64_t from_ns, uint64_t to_ns)
+static const struct trace_marker *gap_in(const struct trace *trace, uint64_t from_ns,
+					 uint64_t to_ns)
 {
 	for (size_t i = 0; i < trace->mark_count; i++) {
 		const struct trace_marker *mark = &trace->marks[i];

@@ -202,18 +202,32 @@ static inline bool remove_block(struct replay *replay, const struct raw_event *r
 	return true;
 }
 
-static void allocate_after_all(struct replay *replay, const struct raw_event *raw)
+/*
+ * Is a free that waits that of the block just allocated? Not if the thread that
+ * allocated has freed it: that was an earlier block at the address, one not
+ * known (from before a start, or live at a stop).
+ */
+static void settle_early_free(struct replay *replay, const struct raw_event *raw)
 {
 	struct raw_event early;
 
+	if (!waiting_take(&replay->frees, raw->address, &early))
+		return;
+	if (maker_of(replay, early.origin)->thread == maker_of(replay, raw->origin)->thread) {
+		give_inherited(replay, &early);
+		return;
+	}
+	remove_block(replay, &early);
+	replay->stats.order_repairs++;
+}
+
+static void allocate_after_all(struct replay *replay, const struct raw_event *raw)
+{
 	if (!add_block(replay, raw)) {
 		replace(replay, raw);
 		add_block(replay, raw);
 	}
-	if (waiting_take(&replay->frees, raw->address, &early)) {
-		remove_block(replay, &early);
-		replay->stats.order_repairs++;
-	}
+	settle_early_free(replay, raw);
 }
 
 static void wait_for_free(struct replay *replay, const struct raw_event *raw)
@@ -251,14 +265,8 @@ static inline void allocate(struct replay *replay, const struct raw_event *raw)
 		replace(replay, raw);
 		add_block(replay, raw);
 	}
-	if (unlikely(replay->frees.count)) {
-		struct raw_event early;
-
-		if (waiting_take(&replay->frees, raw->address, &early)) {
-			remove_block(replay, &early);
-			replay->stats.order_repairs++;
-		}
-	}
+	if (unlikely(replay->frees.count))
+		settle_early_free(replay, raw);
 }
 
 static inline void free_block(struct replay *replay, const struct raw_event *raw)

@@ -228,6 +228,28 @@ static void a_free_that_comes_early_waits_for_its_allocation(void **state)
 	assert_int_equal(f->stats.inherited_frees, 0);
 }
 
+/* A block from before a start is freed, and its address allocated again at once. */
+static void a_free_is_not_that_of_its_threads_later_allocation(void **state)
+{
+	struct fixture *f = *state;
+
+	trace_builder_stack(f->b, STACK(0x401010));
+	trace_builder_at(f->b, 9000);
+	trace_builder_lane(f->b, 2, 101);
+	trace_builder_allocate(f->b, 0x20000, 20);
+	trace_builder_lane(f->b, 1, 100);
+	trace_builder_at(f->b, 9000);
+	trace_builder_free(f->b, 0x10000);
+	trace_builder_at(f->b, 9100);
+	trace_builder_allocate(f->b, 0x10000, 10);
+	write_and_replay(f);
+	assert_int_equal(f->stats.order_repairs, 0);
+	assert_int_equal(f->stats.inherited_frees, 1);
+	assert_int_equal(event(f, 2)->flags, TRACE_EVENT_INHERITED);
+	assert_int_equal(event(f, 2)->size, 0);
+	assert_int_equal(f->stats.allocations, 2);
+}
+
 static void an_allocation_waits_for_the_free_that_gave_it_its_address(void **state)
 {
 	struct fixture *f = *state;
@@ -616,6 +638,7 @@ int main(void)
 		TEST(what_is_not_freed_is_live),
 		TEST(a_realloc_is_a_free_and_an_allocation),
 		TEST(a_free_that_comes_early_waits_for_its_allocation),
+		TEST(a_free_is_not_that_of_its_threads_later_allocation),
 		TEST(an_allocation_waits_for_the_free_that_gave_it_its_address),
 		TEST(a_lost_free_is_made_up),
 		TEST(a_free_of_an_unknown_block_is_inherited),
