@@ -29,6 +29,13 @@ def python3():
     return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 
+def cc1plus(source):
+    """The C++ compiler proper, compiling @source."""
+    path = run(["g++", "-print-prog-name=cc1plus"]).out.strip()
+    multiarch = run(["g++", "-print-multiarch"]).out.strip()
+    return [path, "-quiet", "-imultiarch", multiarch, "-D_GNU_SOURCE", "-O1", "-o", "/dev/null", source]
+
+
 def ok(holds, words, details=""):
     """One promise: prints its line, and what helps to understand why it failed."""
     global FAILED

@@ -2,16 +2,14 @@
  * Blocks from 8 bytes to 8 MiB, the small ones far more often, some of them
  * kept: what a sampler must estimate. Two threads, four call sites.
  *
- *	mixed_sizes [COUNT]
+ *	mixed_sizes [COUNT [PLACES]]      PLACES: that hold a kept block
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PLACES 2048
-
-static long count = 60000;
+static long count = 60000, places = 2048;
 
 static uint64_t next(uint64_t *seed)
 {
@@ -64,10 +62,10 @@ static void *__attribute__((noinline)) grown(void *block, size_t size)
 static void *work(void *argument)
 {
 	uint64_t seed = 77 + (uint64_t)(uintptr_t)argument;
-	void **kept = calloc(PLACES, sizeof(*kept));
+	void **kept = calloc((size_t)places, sizeof(*kept));
 
 	for (long i = 0; i < count; i++) {
-		void **place = &kept[next(&seed) % PLACES];
+		void **place = &kept[next(&seed) % (uint64_t)places];
 		size_t size = mixed_size(&seed);
 
 		switch (next(&seed) % 8) {
@@ -94,6 +92,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		count = atol(argv[1]);
+	if (argc > 2)
+		places = atol(argv[2]);
 	pthread_create(&other, NULL, work, (void *)1);
 	work(NULL);
 	pthread_join(other, NULL);
