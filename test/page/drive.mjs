@@ -12,12 +12,15 @@ async function watch(page) {
 	});
 }
 
-/* Milliseconds until the picture changed: the slowest of the action's events. */
+/* Milliseconds until the picture changed, of the slowest of the action's events;
+ * and what of the processor's time the page took for it. */
 async function felt(page, action) {
 	await page.evaluate(() => { window.felt.length = 0; });
+	const before = await page.spent();
 	await action();
-	await page.waitForTimeout(250);
-	return page.evaluate(() => Math.max(16, ...window.felt));
+	await page.waitForTimeout(200);
+	const cpu = Math.round(await page.spent() - before);
+	return { wall: await page.evaluate(() => Math.max(16, ...window.felt)), cpu };
 }
 
 async function drag(page, box, from, to) {
@@ -29,13 +32,13 @@ async function drag(page, box, from, to) {
 }
 
 /*
- * Gives { load, ms: { action: ms }, done: [ [promise, holds] ] }. @promise(words,
- * holds) is told what the page did.
+ * Gives { load, ms } where load and every action of ms is { wall, cpu } in
+ * milliseconds. @promise(words, holds) is told what the page did.
  */
 export async function drive(page, promise) {
 	const ms = {}, at = (key) => new URLSearchParams(page.url().split("#")[1] || "").get(key);
 	const show = (view) => page.click(`[data-view="${view}"]`);
-	const load = await page.evaluate(() => +document.documentElement.dataset.ready);
+	const load = { wall: await page.evaluate(() => +document.documentElement.dataset.ready), cpu: Math.round(await page.spent()) };
 	const view = await page.evaluate(() => window.memprof.trace.siteLabel(window.memprof.trace.stacks.site[0]).name.slice(0, 8));
 	await watch(page);
 	await page.evaluate(() => scrollTo(0, 0));

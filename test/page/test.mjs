@@ -306,9 +306,11 @@ async function long() {
 		const name = file.replace(/.*\/|\.html$/g, ""), page = await openPage(browser, file);
 		const told = await drive(page, (words, holds) => ok(`${name}: ${words}`, holds, page.url()));
 		quiet(name, page, file);
-		console.log(`# ${name}: ${(statSync(file).size / 1e6).toFixed(2)} MB; ready after ${told.load} ms; ms to the next picture: ${JSON.stringify(told.ms)}`);
-		/* Several times the aim (1 s, 100 ms): other programs run here too. */
-		ok(`${name}: it loads and reacts at once`, told.load < 4000 && Object.values(told.ms).every((t) => t <= 500), told);
+		const words = ({ wall, cpu }) => `${wall} (${cpu})`;
+		console.log(`# ${name}: ${(statSync(file).size / 1e6).toFixed(2)} MB; ms to the picture (of the processor): ready ${words(told.load)}, ` +
+			Object.entries(told.ms).map(([what, ms]) => `${what} ${words(ms)}`).join(", "));
+		/* The processor's time, since other programs run here too; a busy machine doubles it. */
+		ok(`${name}: it loads within a second and reacts at once`, told.load.cpu < 2000 && Object.values(told.ms).every(({ cpu }) => cpu <= 300), told);
 		await page.context().close();
 	}
 }

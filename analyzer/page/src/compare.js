@@ -137,8 +137,8 @@ export class CompareView {
 		this.drawGrid(c, width, { left, bottom, x, y, top, longest });
 		for (const [trace, color] of traces) {
 			c.beginPath();
-			for (const [us, v] of outline(trace.timeline, longest, width - left))
-				c.lineTo(x(us), y(v));
+			for (const i of trace.outline(Math.max(1, Math.round((width - left) * trace.durationUs / longest))))
+				c.lineTo(x(trace.timeline.t[i]), y(trace.timeline.live_bytes[i]));
 			c.strokeStyle = token(color);
 			c.lineWidth = 1.75;
 			c.stroke();
@@ -175,20 +175,6 @@ export class CompareView {
 			c.fillText(us ? format.tidy(format.duration(us)) : "0", x(us), bottom + 8);
 		}
 	}
-}
-
-/* The highest point for every pixel: what a curve of any length looks like. */
-function outline({ t, live_bytes }, longest, width) {
-	const points = [];
-	for (let i = 0, last = -1; i < t.length; i++) {
-		const pixel = Math.floor(t[i] / longest * width);
-		if (pixel !== last)
-			points.push([t[i], live_bytes[i]]);
-		else if (live_bytes[i] > points[points.length - 1][1])
-			points[points.length - 1] = [t[i], live_bytes[i]];
-		last = pixel;
-	}
-	return points;
 }
 
 /* 1, 2 or 5 of a decimal unit, at least @us. */

@@ -10,7 +10,9 @@ export const METRICS = ["live", "allocated", "peak", "temporary"];
 const COLUMNS = ["allocated", "freed", "live", "peak", "temporary"];
 
 export async function inflate(base64) {
-	const raw = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+	const text = atob(base64), raw = new Uint8Array(text.length);
+	for (let i = 0; i < raw.length; i++)
+		raw[i] = text.charCodeAt(i);
 	const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
 	return new Response(stream).json();
 }
@@ -202,10 +204,12 @@ export class Trace {
 			}
 			return out;
 		};
-		this.moments = { t: Float64Array.from(raw.t), stack: raw.stack, rows, E,
-			live_bytes: spread(raw.live_bytes), live_count: spread(raw.live_count),
-			allocated_bytes: spread(raw.allocated_bytes),
-			allocated_count: spread(raw.allocated_count) };
+		this.moments = { t: Float64Array.from(raw.t), stack: raw.stack, rows, E };
+		/* Each is large and most are never asked for. */
+		for (const name of ["live_bytes", "live_count", "allocated_bytes", "allocated_count"]) {
+			let column;
+			Object.defineProperty(this.moments, name, { get: () => column || (column = spread(raw[name])) });
+		}
 		this.rowOfStack = new Map(raw.stack.map((s, row) => [s, row]));
 	}
 
@@ -234,6 +238,30 @@ export class Trace {
 				hi = mid - 1;
 		}
 		return values[lo];
+	}
+
+	/*
+	 * The points of the timeline that a picture of @columns pixels can show: of
+	 * each column the first, the lowest, the highest and the last.
+	 */
+	outline(columns) {
+		if (this.outlined?.columns === columns)
+			return this.outlined.points;
+		const { t, live_bytes } = this.timeline, points = [], scale = columns / this.durationUs;
+		for (let i = 0; i < t.length;) {
+			const column = Math.floor(t[i] * scale);
+			let low = i, high = i, end = i;
+			for (; end < t.length && Math.floor(t[end] * scale) === column; end++) {
+				if (live_bytes[end] < live_bytes[low])
+					low = end;
+				if (live_bytes[end] > live_bytes[high])
+					high = end;
+			}
+			points.push(...new Set([i, Math.min(low, high), Math.max(low, high), end - 1]));
+			i = end;
+		}
+		this.outlined = { columns, points };
+		return points;
 	}
 
 	/* Live bytes of a group of stacks over the moments. */

@@ -86,16 +86,21 @@ export class Strip {
 		this.describe();
 	}
 
-	drawCurve(c, width) {
+	/* The highest value in each column of pixels, -1 where there is none. */
+	peaks(columns) {
+		if (this.peaked?.length === columns)
+			return this.peaked;
 		const { t, live_bytes } = this.trace.timeline;
-		const columns = Math.ceil(width), peaks = new Float64Array(columns).fill(-1);
+		this.peaked = new Float64Array(columns).fill(-1);
 		for (let i = 0; i < t.length; i++) {
 			const x = Math.min(columns - 1, Math.floor(t[i] / this.trace.durationUs * columns));
-			peaks[x] = Math.max(peaks[x], live_bytes[i]);
+			this.peaked[x] = Math.max(this.peaked[x], live_bytes[i]);
 		}
-		let top = 1;
-		for (const v of peaks)
-			top = Math.max(top, v);
+		return this.peaked;
+	}
+
+	drawCurve(c, width) {
+		const columns = Math.ceil(width), peaks = this.peaks(columns), top = Math.max(1, ...peaks);
 		c.beginPath();
 		c.moveTo(0, HEIGHT);
 		let last = 0;

@@ -117,8 +117,8 @@ export class TimelineView {
 
 	drawMemory(trace) {
 		const { timeline } = trace, readings = trace.data.readings;
-		const x = [...timeline.t].map((v) => v / 1e6);
-		let data = [x, [...timeline.live_bytes], [...timeline.mapped_bytes]];
+		const points = trace.outline(Math.max(1, this.memory.clientWidth - AXIS)), x = points.map((i) => timeline.t[i] / 1e6);
+		let data = [x, points.map((i) => timeline.live_bytes[i]), points.map((i) => timeline.mapped_bytes[i])];
 		if (readings && readings.t.length)
 			data = uPlot.join([data, [readings.t.map((v) => v / 1e6), readings.resident]]);
 		else
