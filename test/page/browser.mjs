@@ -7,11 +7,11 @@ import { existsSync } from "node:fs";
 
 const CHROMIUM = process.env.CHROMIUM || ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
-export async function openBrowser() {
+export async function openBrowser(more = []) {
 	if (!CHROMIUM)
 		throw new Error("no Chromium found: install the package chromium");
 	return chromium.launch({ executablePath: CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...more] });
 }
 
 export async function openPage(browser, file, { width = 1280, height = 860, theme = "light", hash = "", touch = false } = {}) {
