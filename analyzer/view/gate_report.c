@@ -35,16 +35,24 @@ const struct gate_report_format *gate_report_find(const char *name)
 	return NULL;
 }
 
+/* "[stack lost here]" and the like. */
+static bool is_mark(const struct profile_frame *frame)
+{
+	return !frame->module && frame->function && frame->function[0] == '[';
+}
+
 size_t gate_leak_frames(const struct gate_report *report, const struct gate_leak *leak,
 			const struct profile_frame **frames)
 {
 	size_t count = profile_frames(report->profile, leak->entry->stack, frames);
+	size_t skipped = 0;
 
-	while (count > 1 && (*frames)->is_wrapper) {
-		(*frames)++;
-		count--;
-	}
-	return count;
+	while (skipped < count && (*frames)[skipped].is_wrapper)
+		skipped++;
+	if (skipped == count || is_mark(&(*frames)[skipped]))
+		return count; /* wrappers all the way */
+	*frames += skipped;
+	return count - skipped;
 }
 
 static const char *function_name(const struct profile_frame *frame)
@@ -98,6 +106,15 @@ static size_t append_better_rate(const struct gate_report *report, const struct 
 				"--rate %s or less, or --exact", unseen, rate);
 }
 
+/* A size tells its unit itself. */
+static const char *kind_words(const struct gate_kind *kind)
+{
+	static const char unit[] = "bytes ";
+	size_t length = sizeof(unit) - 1;
+
+	return kind->words + (!kind->by_count && !strncmp(kind->words, unit, length) ? length : 0);
+}
+
 char *gate_rule_words(const struct gate_report *report, const struct gate_rule *rule, char *text,
 		      size_t room)
 {
@@ -111,7 +128,7 @@ char *gate_rule_words(const struct gate_report *report, const struct gate_rule *
 			 value_words(rule, rule->baseline, 0, before));
 	used = snprintf(text, room, "%s%s%s: %s %s, %s allowed (%s)%s", rule->kind->name,
 			rule->pattern ? " of " : "", rule->pattern ? rule->pattern : "", value,
-			rule->kind->words, limit, rule->text, baseline);
+			kind_words(rule->kind), limit, rule->text, baseline);
 	if (used > 0 && (size_t)used < room)
 		append_better_rate(report, rule, text + used, room - (size_t)used);
 	return text;
