@@ -1,14 +1,11 @@
 /*
- * See diff_view.h.
+ * A diff: two sides and what changed, as JSON, CSV or a table. See diff_view.h.
  */
 #include "view/diff_view.h"
 
-#include "util/memory.h"
 #include "view/common.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct diff_view {
 	const struct diff_choice *choice;
@@ -29,34 +26,6 @@ static bool is_listed(const struct diff_view *view, const struct diff_row *row)
 
 /* ---- JSON ---- */
 
-void json_side(struct json *json, const char *key, const struct trace_set *set,
-	       const struct profile *profile)
-{
-	if (!set->from_folder && profile->trace_count == 1) {
-		json_trace(json, key, &profile->traces[0]);
-		return;
-	}
-	json_array_begin(json, key);
-	for (size_t i = 0; i < profile->trace_count; i++)
-		json_trace(json, NULL, &profile->traces[i]);
-	json_array_end(json);
-}
-
-void json_site_stacks(struct json *json, struct profile *profile, const struct profile_site *site,
-		      size_t count)
-{
-	json_array_begin(json, "stacks");
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_frame *frames;
-		size_t frame_count = profile_frames(profile, &site->stacks[i], &frames);
-
-		json_object_begin(json, NULL);
-		json_frames(json, "frames", frames, frame_count);
-		json_object_end(json);
-	}
-	json_array_end(json);
-}
-
 static void json_triple(struct json *json, const struct number *before, const struct number *after,
 			const struct number *delta)
 {
@@ -72,11 +41,8 @@ static void json_row(struct json *json, const struct diff_view *view, const stru
 	size_t stacks = query_rows(view->request->query.stacks, 1, site->stack_count);
 
 	json_object_begin(json, NULL);
-	json_string(json, "kind", site->kind == TALLY_HEAP ? "malloc" : "mmap");
 	json_string(json, "status", diff_status_names[row->status]);
-	if (site->label)
-		json_string(json, query_by_names[profile->query->by], site->label);
-	json_place(json, &site->where);
+	json_which(json, site, profile->query->by);
 	json_triple(json, &row->before, &row->after, &row->delta);
 	json_bool(json, "significant", row->is_significant);
 	json_bool(json, "moved", row->is_moved);
@@ -132,25 +98,17 @@ static void print_csv(const struct diff_view *view)
 	      out);
 	for (size_t i = 0; i < view->diff->count; i++) {
 		const struct diff_row *row = &view->diff->rows[i];
-		const struct profile_site *site = site_of(row);
 
 		if (!is_listed(view, row))
 			continue;
 		csv_text(out, diff_status_names[row->status], true);
-		csv_text(out, site->kind == TALLY_HEAP ? "malloc" : "mmap", false);
-		csv_text(out, site->label, false);
-		csv_text(out, site->where.function, false);
-		csv_text(out, site->where.file, false);
-		csv_double(out, site->where.line);
-		csv_text(out, site->where.module, false);
+		csv_site(out, site_of(row));
 		csv_double(out, row->before.bytes);
 		csv_double(out, row->before.count);
 		csv_double(out, row->after.bytes);
 		csv_double(out, row->after.count);
-		csv_double(out, row->delta.bytes);
-		csv_double(out, row->delta.count);
-		csv_double(out, number_bytes_error(&row->delta));
-		fprintf(out, ",%s\n", row->is_significant ? "true" : "false");
+		csv_delta(out, &row->delta, row->is_significant);
+		fputc('\n', out);
 	}
 }
 
@@ -160,41 +118,6 @@ static const enum table_style status_style[] = {
 	[DIFF_NEW] = TABLE_RED,      [DIFF_GROWN] = TABLE_RED, [DIFF_SHRUNK] = TABLE_GREEN,
 	[DIFF_GONE] = TABLE_GREEN,   [DIFF_SAME] = TABLE_DIM,
 };
-
-char *signed_number(char *text, const struct number *n, bool by_count, bool raw)
-{
-	char *at = text;
-
-	if (number_value(n, by_count) > 0)
-		*at++ = '+';
-	if (by_count)
-		units_count(at, n->count, raw);
-	else
-		units_bytes(at, n->bytes, raw);
-	if (number_error(n, by_count) > 0) {
-		char error[UNITS_BYTES];
-		size_t length;
-
-		if (by_count)
-			units_count(error, floor(number_error(n, true) + 0.5), raw);
-		else
-			units_bytes(error, floor(number_error(n, false) + 0.5), raw);
-		length = strlen(text);
-		snprintf(text + length, UNITS_BYTES - length, " ±%s", error);
-	}
-	return text;
-}
-
-char *matched_words(const struct profile_site *site, bool is_moved)
-{
-	char *words = site_words(site), *both;
-
-	if (!is_moved)
-		return words;
-	both = memory_format("%s (moved)", words);
-	free(words);
-	return both;
-}
 
 static void value_cells(struct table *table, const struct view_request *request,
 			const struct number *before, const struct number *after,
@@ -215,7 +138,6 @@ static void row_cells(struct table *table, const struct diff_view *view,
 {
 	const struct profile_site *site = site_of(row);
 	struct profile *profile = row->later ? view->diff->later : view->diff->baseline;
-	size_t stacks = query_rows(view->request->query.stacks, 0, site->stack_count);
 	bool is_noise = !view->diff->exact && !row->is_significant;
 	char *words = matched_words(site, row->is_moved);
 
@@ -225,8 +147,7 @@ static void row_cells(struct table *table, const struct diff_view *view,
 		   is_noise ? "noise?" : diff_status_names[row->status]);
 	table_cell(table, is_noise ? TABLE_DIM : TABLE_CYAN, "%s", words);
 	free(words);
-	for (size_t i = 0; i < stacks; i++)
-		table_stack(table, profile, &site->stacks[i], 32);
+	table_site_stacks(table, view->choice, profile, site);
 }
 
 struct rows {
@@ -307,67 +228,19 @@ static void print_table(const struct diff_view *view, enum tally_kind kind)
 	table_free(table);
 }
 
-static void print_side(const struct diff_view *view, const char *name, const struct trace_set *set,
-		       const struct profile *profile, double divisor)
-{
-	const struct profile_trace *pt = &profile->traces[0];
-	FILE *out = view->request->out;
-	char *words = moment_words(&pt->when);
-	char text[UNITS_BYTES];
-
-	if (profile->trace_count == 1)
-		fprintf(out, "%-9s %s: %s of %s", name, pt->trace->path, words,
-			units_duration(text, pt->trace->info.duration_ns));
-	else
-		fprintf(out, "%-9s %s: %zu processes", name, set->name, profile->trace_count);
-	if (view->choice->normalize.kind != NORMALIZE_NOT)
-		fprintf(out, ", divided by %.6g", divisor);
-	fputc('\n', out);
-	free(words);
-}
-
-static void print_gap(FILE *out, const struct trace_marker *gap)
-{
-	char text[UNITS_BYTES];
-
-	fprintf(out,
-		"Recording was off for a time (%s at %s): blocks live then are unknown since, so what\n"
-		"seems shrunk or gone may still be there, and what was allocated meanwhile is missing.\n",
-		gap->kind == TRACE_MARK_STOP ? "stopped" : "started",
-		units_duration(text, gap->time_ns));
-}
-
-void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete,
-		 const struct trace_marker *gap)
-{
-	FILE *out = choice->request->out;
-
-	if (choice->normalize.kind != NORMALIZE_NOT)
-		fprintf(out, "All figures are per %s.\n", normalize_unit(&choice->normalize));
-	if (!is_exact)
-		fprintf(out, "Sampled: ± is one standard error; \"noise?\" is what sampling alone "
-			     "may explain (false discovery rate %g%%).\n", choice->level * 100);
-	if (!is_complete)
-		fputs("A trace is not complete: figures are those up to its last record.\n", out);
-	if (gap)
-		print_gap(out, gap);
-}
-
 static void print_text(const struct diff_view *view)
 {
 	const struct diff *diff = view->diff;
-	FILE *out = view->request->out;
 
-	print_side(view, "baseline", view->baseline, diff->baseline, diff->divisors[0]);
-	print_side(view, "later", view->later, diff->later, diff->divisors[1]);
+	print_end(view->choice, "baseline ", view->baseline, diff->baseline, diff->divisors[0]);
+	print_end(view->choice, "later    ", view->later, diff->later, diff->divisors[1]);
 	print_terms(view->choice, diff->exact,
 		    diff->baseline->complete && diff->later->complete, diff->gap);
-	fprintf(out, "\nWhat is %s, by %s:\n", metric_names[view->request->query.sort],
-		query_by_names[view->request->query.by]);
+	print_title(view->choice, TALLY_HEAP);
 	print_table(view, TALLY_HEAP);
 	if (diff->delta[TALLY_MAPPED].bytes == 0 && diff->delta[TALLY_MAPPED].count == 0)
 		return;
-	fputs("\nMapped by the program itself (mmap, brk):\n", out);
+	print_title(view->choice, TALLY_MAPPED);
 	print_table(view, TALLY_MAPPED);
 }
 

@@ -8,6 +8,7 @@
 #include "model/diff.h"
 #include "model/series.h"
 #include "view/json.h"
+#include "view/table.h"
 #include "view/view.h"
 
 /* What both are told of how to compare. */
@@ -22,7 +23,7 @@ void diff_view_print(const struct diff_choice *choice, const struct trace_set *b
 		     const struct trace_set *later, struct diff *diff);
 void series_view_print(const struct diff_choice *choice, struct series *series);
 
-/* ---- shared by the two ---- */
+/* ---- shared by the two: diff_parts.c ---- */
 
 /* "trace": {...}, or an array of them for a folder. */
 void json_side(struct json *json, const char *key, const struct trace_set *set,
@@ -30,6 +31,12 @@ void json_side(struct json *json, const char *key, const struct trace_set *set,
 /* The first stacks of a site, as an array "stacks". */
 void json_site_stacks(struct json *json, struct profile *profile, const struct profile_site *site,
 		      size_t count);
+/* Its kind, its label by the name of what sites are, its place. */
+void json_which(struct json *json, const struct profile_site *site, enum query_by by);
+/* Behind the first cell: kind,site,function,file,line,module. */
+void csv_site(FILE *out, const struct profile_site *site);
+/* delta_bytes,delta_count,delta_bytes_error,significant. */
+void csv_delta(FILE *out, const struct number *delta, bool is_significant);
 /* "+1.2M ±30K" into @text of UNITS_BYTES + 8. */
 char *signed_number(char *text, const struct number *n, bool by_count, bool raw);
 /* The site's name, and that it was found by less than that. To be freed. */
@@ -38,5 +45,13 @@ char *matched_words(const struct profile_site *site, bool is_moved);
  * between (@gap: of difference_gap); lines of text. */
 void print_terms(const struct diff_choice *choice, bool is_exact, bool is_complete,
 		 const struct trace_marker *gap);
+/* The stacks that --stacks asks for, below the row of @site. */
+void table_site_stacks(struct table *table, const struct diff_choice *choice,
+		       struct profile *profile, const struct profile_site *site);
+/* "NAME TRACE: moment of duration", of one end of a difference. */
+void print_end(const struct diff_choice *choice, const char *name, const struct trace_set *set,
+	       const struct profile *profile, double divisor);
+/* Above the table of that kind. */
+void print_title(const struct diff_choice *choice, enum tally_kind kind);
 
 #endif

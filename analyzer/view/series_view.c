@@ -8,7 +8,6 @@
 #include "view/common.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_listed(const struct diff_choice *choice, const struct series_row *row)
 {
@@ -36,10 +35,7 @@ static void json_row(struct json *json, const struct diff_choice *choice,
 	size_t stacks = query_rows(query->stacks, 1, row->site->stack_count);
 
 	json_object_begin(json, NULL);
-	json_string(json, "kind", row->site->kind == TALLY_HEAP ? "malloc" : "mmap");
-	if (row->site->label && query->by != BY_MODULE)
-		json_string(json, query_by_names[query->by], row->site->label);
-	json_place(json, &row->site->where);
+	json_which(json, row->site, query->by);
 	json_values(json, series, row);
 	json_bool(json, "moved", row->is_moved);
 	json_site_stacks(json, row->profile, row->site, stacks);
@@ -106,21 +102,12 @@ static void print_csv(const struct diff_choice *choice, const struct series *ser
 	fputc('\n', out);
 	for (size_t r = 0; r < series->row_count; r++) {
 		const struct series_row *row = &series->rows[r];
-		const struct profile_site *site = row->site;
 
 		if (!is_listed(choice, row))
 			continue;
 		csv_text(out, series_trend_names[row->trend], true);
-		csv_text(out, site->kind == TALLY_HEAP ? "malloc" : "mmap", false);
-		csv_text(out, site->label, false);
-		csv_text(out, site->where.function, false);
-		csv_text(out, site->where.file, false);
-		csv_double(out, site->where.line);
-		csv_text(out, site->where.module, false);
-		csv_double(out, row->delta.bytes);
-		csv_double(out, row->delta.count);
-		csv_double(out, number_bytes_error(&row->delta));
-		fprintf(out, ",%s", row->is_significant ? "true" : "false");
+		csv_site(out, row->site);
+		csv_delta(out, &row->delta, row->is_significant);
 		for (size_t i = 0; i < series->count; i++) {
 			csv_double(out, row->values[i].bytes);
 			csv_double(out, row->values[i].count);
@@ -169,7 +156,6 @@ static void value_cells(const struct series_view *view, const struct series_row 
 
 static void row_cells(const struct series_view *view, const struct series_row *row)
 {
-	size_t stacks = query_rows(view->choice->request->query.stacks, 0, row->site->stack_count);
 	bool noise = is_noise(view->series, row);
 	char *words = matched_words(row->site, row->is_moved);
 
@@ -178,8 +164,7 @@ static void row_cells(const struct series_view *view, const struct series_row *r
 		   noise ? "noise?" : series_trend_names[row->trend]);
 	table_cell(view->table, noise ? TABLE_DIM : TABLE_CYAN, "%s", words);
 	free(words);
-	for (size_t i = 0; i < stacks; i++)
-		table_stack(view->table, row->profile, &row->site->stacks[i], 32);
+	table_site_stacks(view->table, view->choice, row->profile, row->site);
 }
 
 /* Rows that are summed up in one. */
@@ -282,25 +267,6 @@ static void print_table(const struct diff_choice *choice, struct series *series,
 	free(columns);
 }
 
-static void print_moment(const struct diff_choice *choice, size_t number,
-			 const struct difference_end *end)
-{
-	const struct profile_trace *pt = &end->profile->traces[0];
-	FILE *out = choice->request->out;
-	char *words = moment_words(&pt->when), text[UNITS_BYTES];
-
-	if (end->profile->trace_count == 1)
-		fprintf(out, "%zu  %s: %s of %s", number, pt->trace->path, words,
-			units_duration(text, pt->trace->info.duration_ns));
-	else
-		fprintf(out, "%zu  %s: %zu processes", number, end->set->name,
-			end->profile->trace_count);
-	if (choice->normalize.kind != NORMALIZE_NOT)
-		fprintf(out, ", divided by %.6g", end->divisor);
-	fputc('\n', out);
-	free(words);
-}
-
 static bool has_mapped(const struct series *series)
 {
 	for (size_t i = 0; i < series->row_count; i++)
@@ -312,17 +278,19 @@ static bool has_mapped(const struct series *series)
 
 static void print_text(const struct diff_choice *choice, struct series *series)
 {
-	FILE *out = choice->request->out;
+	for (size_t i = 0; i < series->count; i++) {
+		const struct difference_end *end = &series->ends[i];
+		char number[24];
 
-	for (size_t i = 0; i < series->count; i++)
-		print_moment(choice, i + 1, &series->ends[i]);
+		snprintf(number, sizeof(number), "%zu ", i + 1);
+		print_end(choice, number, end->set, end->profile, end->divisor);
+	}
 	print_terms(choice, series->exact, series->complete, series->gap);
-	fprintf(out, "\nWhat is %s, by %s:\n", metric_names[choice->request->query.sort],
-		query_by_names[choice->request->query.by]);
+	print_title(choice, TALLY_HEAP);
 	print_table(choice, series, TALLY_HEAP);
 	if (!has_mapped(series))
 		return;
-	fputs("\nMapped by the program itself (mmap, brk):\n", out);
+	print_title(choice, TALLY_MAPPED);
 	print_table(choice, series, TALLY_MAPPED);
 }
 
