@@ -29,6 +29,7 @@
 #define PAYLOAD_MAX 12288          /* of one record: its length takes 2 bytes */
 #define WINDOW_BYTES 65536
 #define SECTIONS_MAX 4096
+#define BUCKETS 1024
 
 /* Working memory, mapped for the time of one call. */
 struct work {
@@ -41,6 +42,10 @@ struct work {
 	struct record_cursor cursor;
 	const struct module_found *module;
 	uintptr_t *first, *last;   /* its places: [first, last) */
+	/* They once more, so that a symbol finds its own in a few steps: the first place
+	 * at or behind *first + (n << shift) is first[buckets[n]]. */
+	uint32_t buckets[BUCKETS];
+	unsigned shift;
 	uint64_t previous;         /* value of the symbol stored last in this record */
 	bool is_open;              /* a record is being filled */
 	bool is_broken;            /* nothing can be written */
@@ -95,6 +100,33 @@ static uintptr_t *first_from(uintptr_t *first, uintptr_t *last, uintptr_t addres
 			last = middle;
 	}
 	return first;
+}
+
+static void fill_buckets(struct work *work)
+{
+	uintptr_t span = work->last[-1] - *work->first;
+	uint32_t place = 0;
+
+	work->shift = 0;
+	while (span >> work->shift >= BUCKETS)
+		work->shift++;
+	for (size_t n = 0; n <= span >> work->shift; n++) {
+		while (work->first[place] < *work->first + (n << work->shift))
+			place++;
+		work->buckets[n] = place;
+	}
+}
+
+/* The first of the module's places at or behind @address; there is one. */
+static const uintptr_t *place_from(const struct work *work, uintptr_t address)
+{
+	const uintptr_t *place = work->first;
+
+	if (address > *place)
+		place += work->buckets[(address - *place) >> work->shift];
+	while (*place < address)
+		place++;
+	return place;
 }
 
 /* ---- records ---- */
@@ -158,13 +190,13 @@ static bool holds_a_place(const struct work *work, const ElfW(Sym) *symbol)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	uintptr_t start = symbol->st_value + work->module->bias;
-	uintptr_t *place;
 
+	if (start > work->last[-1])
+		return false;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
 	    symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE)
 		return false;
-	place = first_from(work->first, work->last, start);
-	return place < work->last && *place - start < (symbol->st_size ? symbol->st_size : 1);
+	return *place_from(work, start) - start < (symbol->st_size ? symbol->st_size : 1);
 }
 
 /* ---- ... in the module's file ---- */
@@ -315,6 +347,9 @@ static void store_module(struct work *work, const struct module_found *module)
 {
 	work->module = module;
 	work->last = first_from(work->first, work->places + work->count, module->end);
+	if (work->last == work->first)
+		return;
+	fill_buckets(work);
 	if (!store_from_file(work))
 		store_from_memory(work);
 	close_record(work);
