@@ -16,6 +16,7 @@ const char *const program_verdict_names[] = {
 /* Below so many samples a sampled site's curve says nothing. */
 #define SAMPLES_MIN 30
 #define STAYED_SAMPLES_MIN 30
+#define PACE_SAMPLES_MIN 10
 #define HIDDEN_RISE_MAX 0.3
 #define LAST_THIRD (CURVE_BUCKETS * 2 / 3)
 #define RISE_SHARE 0.05
@@ -84,9 +85,9 @@ struct climb {
 				  * reallocated ever larger, which stands longer each time */
 };
 
-static void climb_look(const struct curve *curve, struct climb *climb)
+static void climb_look(const struct curve *curve, double noise, struct climb *climb)
 {
-	double least = curve_peak_bytes(curve) / 100 + 2 * noise_bytes(curve), height = 0;
+	double least = curve_peak_bytes(curve) / 100 + 2 * noise, height = 0;
 	unsigned last = 0, steps = 0, i;
 
 	*climb = (struct climb){ .is_table = true };
@@ -122,12 +123,12 @@ static double mean(const struct curve *curve, unsigned from, unsigned to)
 
 /* A single high value, or chance, raises the highest but not the mean: that of the
  * last third above that of the middle one. */
-static bool is_carried(const struct curve *curve)
+static bool is_carried(const struct curve *curve, double noise)
 {
 	double risen = mean(curve, LAST_THIRD, CURVE_BUCKETS) -
 		       mean(curve, LAST_THIRD / 2, LAST_THIRD);
 
-	return risen >= RISE_CARRIED * curve_rise_bytes(curve) && risen > 2 * noise_bytes(curve);
+	return risen >= RISE_CARRIED * curve_rise_bytes(curve) && risen > 2 * noise;
 }
 
 /* What rises to the end is there at the end. */
@@ -136,20 +137,24 @@ static bool is_left(const struct curve *curve)
 	return stayed_bytes(curve) >= curve_rise_bytes(curve) / 2;
 }
 
-bool curve_rises(const struct curve *curve)
+static bool rises(const struct curve *curve, double noise)
 {
 	struct climb climb;
 
-	if (curve_rise_bytes(curve) <=
-		    RISE_SHARE * curve_peak_bytes(curve) + 3 * noise_bytes(curve) ||
-	    !is_carried(curve) || !is_left(curve))
+	if (curve_rise_bytes(curve) <= RISE_SHARE * curve_peak_bytes(curve) + 3 * noise ||
+	    !is_carried(curve, noise) || !is_left(curve))
 		return false;
-	climb_look(curve, &climb);
+	climb_look(curve, noise, &climb);
 	if (climb.is_table)
 		return true;
 	if (climb.standing >= CURVE_BUCKETS / 5)
 		return false;
 	return climb.standing < CURVE_BUCKETS / 10 || climb.standing < 2 * climb.longest;
+}
+
+bool curve_rises(const struct curve *curve)
+{
+	return rises(curve, noise_bytes(curve));
 }
 
 /* ---- sites ----------------------------------------------------------------------- */
@@ -212,19 +217,34 @@ static bool is_churn(const struct curve *curve)
 	       curve->freed_young_count > 0.5 * curve->allocated_count;
 }
 
-/* Sampled, and blocks that stayed are too few to say that none are lost. */
+/* How many samples stand for @count blocks. */
+static double samples_of(const struct curve *curve, double count)
+{
+	return curve->allocated_count > 0 ? count * curve->samples / curve->allocated_count : 0;
+}
+
+/* Sampled, and blocks that stayed are too few to say that none are lost: altogether,
+ * or, where some were born in the middle, to tell at what pace. */
 static bool may_lose(const struct curve *curve)
 {
 	double weight = curve->samples > 0 ? curve->allocated_bytes / curve->samples : 0;
 
-	return curve->sampled && stayed_bytes(curve) > 0 &&
-	       stayed_bytes(curve) < STAYED_SAMPLES_MIN * weight;
+	if (!curve->sampled || stayed_bytes(curve) <= 0)
+		return false;
+	if (stayed_bytes(curve) < STAYED_SAMPLES_MIN * weight)
+		return true;
+	return curve->stayed_count[BORN_MIDDLE] > 0 &&
+	       samples_of(curve, curve->stayed_count[BORN_LATE]) < PACE_SAMPLES_MIN;
 }
 
-/* Sampled, and the noise would hide a rise that mattered. */
+/* Sampled, and the noise would hide a rise that mattered, or is all that speaks
+ * against the one that there seems to be. */
 static bool may_rise(const struct curve *curve)
 {
-	return 3 * noise_bytes(curve) > HIDDEN_RISE_MAX * curve_peak_bytes(curve);
+	double noise = noise_bytes(curve);
+
+	return 3 * noise > HIDDEN_RISE_MAX * curve_peak_bytes(curve) ||
+	       (noise > 0 && rises(curve, 0));
 }
 
 static bool is_anything(const struct curve *curve)

@@ -18,8 +18,9 @@
  *	plateau       everything else
  *
  * Of a sampled trace, unknown too: where fewer than thirty samples stayed, but
- * some did (the site may lose blocks); and in place of plateau where three
- * standard errors are more than 3/10 of the highest live bytes. The program is
+ * some did (the site may lose blocks), or some were born in [1/4, 5/8] and fewer than
+ * ten in [5/8, 3/4]; and in place of plateau where three standard errors are more
+ * than 3/10 of the highest live bytes, or all that speaks against a rise. The program is
  * unknown where it doesn't rise, but suspects and growing sites do by a twentieth
  * of its highest live bytes.
  *
