@@ -77,7 +77,7 @@ static double stayed_count(const struct curve *curve)
 }
 
 /* How the curve came to its heights. A height counts when it is above the last
- * by a hundredth of the peak, so that noise on a plateau is none. */
+ * by a fiftieth of the peak, so that what comes and goes on a plateau is none. */
 struct climb {
 	unsigned standing;       /* buckets since the last new height */
 	unsigned longest;        /* between two of them */
@@ -87,7 +87,7 @@ struct climb {
 
 static void climb_look(const struct curve *curve, double noise, struct climb *climb)
 {
-	double least = curve_peak_bytes(curve) / 100 + 2 * noise, height = 0;
+	double least = curve_peak_bytes(curve) / 50 + 3 * noise, height = 0;
 	unsigned last = 0, steps = 0, i;
 
 	*climb = (struct climb){ .is_table = true };

@@ -253,7 +253,7 @@ static void tables(void)
 	for (int t = 0; t < TICKS; t++) {
 		for (int i = 0; i < 20; i++)
 			nodes[node_count++] = history_node();
-		if ((size_t)node_count * sizeof(void *) * 8 > room)
+		if ((size_t)node_count * sizeof(void *) * 11 > room)
 			table = grow_table(table, room *= 2);
 		tick_end();
 	}
@@ -389,6 +389,10 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+	static char buffer[BUFSIZ];
+
+	/* What stdio allocates at the end would be the largest block of some. */
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
 		if (argc < 2)
 			puts(programs[i].name);
