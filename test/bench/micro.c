@@ -6,6 +6,8 @@
  *	micro deep COUNT DEPTH PATHS as pairs, DEPTH calls below, along PATHS ways
  *	micro threads COUNT          short threads with 16 blocks each
  *	micro live COUNT BLOCKS      pairs while BLOCKS blocks stay live
+ *	micro held COUNT BLOCKS [THREADS]  the same when those BLOCKS are samples and the
+ *	                             rate is 512K; prints the ns of a pair
  *
  * All are deterministic: the difference of two counts leaves start-up out.
  */
@@ -14,6 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "../../include/memprof/memprof.h"
 
 #define WINDOW 64
 
@@ -172,6 +177,26 @@ static void live(void)
 	pairs_work(NULL);
 }
 
+/* At a rate of 2 every block of 100 bytes is a sample, and stays one afterwards. (1 would
+ * be exact: from then on all frees are recorded.) */
+static void held(void)
+{
+	struct timespec start, end;
+	long pairs = count * (third ? third : 1);
+
+	memprof_set_rate(2);
+	free(malloc(1 << 17)); /* from here on the rate is known to this thread */
+	for (long i = 0; i < second; i++)
+		keep(malloc(100));
+	memprof_set_rate(512 << 10);
+	free(malloc(1 << 17));
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	run_threads(pairs_work, third);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%.2f\n", ((double)(end.tv_sec - start.tv_sec) * 1e9 +
+			  (double)(end.tv_nsec - start.tv_nsec)) / (double)pairs);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -181,6 +206,7 @@ static const struct {
 	{ "deep", deep },
 	{ "threads", threads },
 	{ "live", live },
+	{ "held", held },
 };
 
 int main(int argc, char **argv)
@@ -193,6 +219,6 @@ int main(int argc, char **argv)
 			loops[i].run();
 			return 0;
 		}
-	fprintf(stderr, "usage: micro tight|pairs|deep|threads|live COUNT [N [M]]\n");
+	fprintf(stderr, "usage: micro tight|pairs|deep|threads|live|held COUNT [N [M]]\n");
 	return 2;
 }
