@@ -16,6 +16,10 @@ const SHOTS = [
 	["sizes", "#view=sizes&unit=count"], ["lifetimes", "#view=lifetimes&unit=count"], ["threads", "#view=threads"],
 	["processes", "#view=processes"], ["compare", "#view=compare"], ["compare-range", "#view=compare&from=13.3&to=78"],
 ];
+/* What must be pointed at to be seen: after which name, where the pointer goes. */
+const POINT = { "timeline-card": [".u-over", 0.55], "timeline-mark": [".mark-several, .mark", 0.5], "flame-card": ["canvas.flame", 0.2], "treemap-card": [".tm-leaf", 0.5] };
+for (const name of Object.keys(POINT))
+	SHOTS.push([name, "#view=" + name.split("-")[0]]);
 mkdirSync(folder, { recursive: true });
 let file = source;
 if (readFileSync(source, "utf8").includes("@MEMPROF_PAYLOAD@")) {
@@ -37,7 +41,12 @@ for (const theme of THEMES)
 			for (const [name, hash] of wanted) {
 				await page.evaluate((h) => { scrollTo(0, 0); location.hash = h; }, hash);
 				await page.waitForTimeout(200);
-				await page.screenshot({ path: `${folder}/${name}-${theme}-${width}.png`, fullPage: !/^(sites|sampled|compare|two)/.test(name) });
+				if (POINT[name]) {
+					const box = await page.locator(POINT[name][0]).first().boundingBox();
+					if (box)
+						await page.mouse.move(box.x + box.width * POINT[name][1], box.y + Math.min(100, box.height / 2));
+				}
+				await page.screenshot({ path: `${folder}/${name}-${theme}-${width}.png`, fullPage: !POINT[name] && !/^(sites|sampled|compare|two)/.test(name) });
 				const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 				if (wide > 0)
 					console.log(name, theme, width, "is", wide, "pixels too wide");

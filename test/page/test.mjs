@@ -67,6 +67,17 @@ async function numbers() {
 	await go(page, `#view=flame&at=${await page.evaluate(() => window.memprof.trace.durationUs / 1e6)}`);
 	const last = await page.evaluate(() => window.memprof.view.flame.tree.now[0]);
 	ok("the last moment is what is live at the end", last === sites.totals.live.bytes, [last, sites.totals.live.bytes]);
+	await page.evaluate(() => {
+		const { t } = window.memprof.trace.moments;
+		window.memprof.state.select({ kind: "range", from: t[Math.floor(t.length * 0.3)], to: t[Math.floor(t.length * 0.8)] });
+	});
+	const said = async (selector, which = 0) => ((await page.textContent(selector)).match(/[+\u2212]?\d[\d.,]*\u2009[KMG]?B/g) || []).at(which);
+	const words = [await said(".strip-words"), await said("main .sub", -1)];
+	await page.click('[data-view="overview"]');
+	words.push(await said(".overview .columns .sub"));
+	await page.click('[data-view="compare"]');
+	words.push(await said(".lead-first"));
+	ok("strip, flame graph, overview and comparison tell the same growth of a range", words[0] && words.every((w) => w === words[0]), words);
 	for (const view of ["overview", "timeline", "treemap", "sizes", "lifetimes", "threads", "compare"])
 		await go(page, "#view=" + view);
 	await tables(page);
@@ -77,16 +88,14 @@ async function numbers() {
 /* What the plain views show: every number on the page, against the command's. */
 async function tables(page) {
 	const shown = (selector) => page.$$eval(selector, (nodes) => nodes.map((n) => +n.dataset.raw));
-	const alike = (words, want, got) => ok(`${words} equal the command line's (${want.length})`, want.length > 0 && JSON.stringify(want) === JSON.stringify(got), { want, got });
-	const trimmed = (rows, ...of) => {
-		const some = (r) => of.some((m) => r[m].bytes);
-		return rows.slice(rows.findIndex(some), rows.length - [...rows].reverse().findIndex(some));
-	};
+	/* Classes of which there are none stand on the page only. */
+	const some = (list) => list.filter((v) => v);
+	const alike = (words, all, seen, want = some(all), got = some(seen)) => ok(`${words} equal the command line's (${want.length})`, want.length > 0 && JSON.stringify(want) === JSON.stringify(got), { want, got });
 	await go(page, "#view=sizes");
-	const classes = trimmed(json("sizes.json").traces[0].classes, "allocated", "live");
+	const { classes } = json("sizes.json").traces[0];
 	alike("sizes", [...classes.map((c) => c.allocated.bytes), ...classes.map((c) => c.live.bytes)], await shown(".hist-value"));
 	await go(page, "#view=lifetimes");
-	const ages = trimmed(json("lifetimes.json").traces[0].classes, "freed", "living");
+	const ages = json("lifetimes.json").traces[0].classes;
 	alike("lifetimes", [...ages.map((c) => c.freed.bytes), ...ages.map((c) => c.living.bytes)], await shown(".hist-value"));
 	await go(page, "#view=threads");
 	const threads = json("threads.json").traces[0].threads.sort((a, b) => b.allocated.count - a.allocated.count);
@@ -134,6 +143,15 @@ async function tree() {
 async function actions() {
 	const file = make("mock.html", {}), page = await openPage(browser, file);
 	const text = (selector) => page.textContent(selector);
+	const licences = await text("footer");
+	ok("the licences of what is bundled are in the page", /uplot [\d.]+ \(MIT\)/.test(licences) && /d3-hierarchy [\d.]+ \(ISC\)/.test(licences) && /Permission is hereby granted/.test(licences));
+	ok("the page may load nothing and run no other script", await page.evaluate(() => {
+		const policy = document.querySelector("meta[http-equiv]").content;
+		return policy.startsWith("default-src 'none'") && !policy.includes("unsafe");
+	}));
+	await page.click("summary:has-text('mapping by mapping')");
+	ok("the kernel's mappings are a table", (await page.locator("details[open] tbody tr").count()) === 6 && (await text("details[open]")).includes("[heap]"));
+	await page.evaluate(() => scrollTo(0, 0));
 	ok("the overview leads with the verdict", (await text(".lead .verdict")) === "Growth" && (await text(".lead-first")).length > 20);
 
 	const strip = await page.locator("canvas.strip").boundingBox();
@@ -274,6 +292,15 @@ async function hostile() {
 	ok("a page of hostile names is not wider than the window", await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 	quiet("hostile names", page, file);
 	await page.context().close();
+
+	const traced = join(made, "hostile.html"), second = await openPage(browser, traced);
+	ok("a program's name is text, whatever it is", (await second.textContent("h1")).includes("script>") && (await second.textContent(".command")).includes("<script>hacked=1"));
+	for (const view of ["overview", "timeline", "flame", "treemap", "sites&group=module", "threads", "compare"])
+		await go(second, "#view=" + view);
+	ok("... in every view", await second.evaluate(() => window.hacked === undefined && !document.querySelector("header img, main img, main script, header script")));
+	ok("... and bytes that are no UTF-8 are shown as such", (await second.textContent(".command")).includes("\u202e\ufffd"), await second.textContent(".command"));
+	quiet("a trace with hostile names", second, traced);
+	await second.context().close();
 }
 
 async function sampled() {

@@ -229,7 +229,7 @@ export class Flame {
 	card(n) {
 		const { tree, options, trace } = this, unit = options.unit;
 		const value = tree.now[n], parent = tree.parent[n];
-		const rows = [[format.exact(value, unit), format.percent(value / this.total) + " of all"]];
+		const rows = [[format.amount(value, unit), `${format.percent(value / this.total)} of all \u00b7 ${format.exact(value, unit)}`]];
 		if (parent > 0)
 			rows.push(["", format.percent(value / tree.now[parent]) + " of its " +
 				(options.inverted ? "callee" : "caller")]);

@@ -37,12 +37,11 @@ function grown(trace, from, to) {
 }
 
 function sentence(trace, s, from, to) {
-	const live = (us) => trace.valueAt("live_bytes", us);
-	const all = format.signed(live(to) - (from > 0 ? live(from) : 0), "bytes");
+	const all = format.signed(trace.liveAt(to) - (from > 0 ? trace.liveAt(from) : 0), "bytes");
 	if (s.kind === "range")
 		return `${all} live heap from ${format.duration(from)} to ${format.duration(to)}.`;
 	if (s.kind === "moment")
-		return `${format.bytes(live(to))} live heap at ${format.duration(to)}.`;
+		return `${format.bytes(trace.liveAt(to))} live heap at ${format.duration(to)}.`;
 	return `${all} live heap since the start${to < trace.durationUs ? ` up to the peak at ${format.duration(to)}` : ""}. Drag on the curve for a range.`;
 }
 

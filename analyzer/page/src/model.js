@@ -240,6 +240,18 @@ export class Trace {
 		return values[lo];
 	}
 
+	/* The live heap at a moment: what its stacks add up to, else the curve's. */
+	liveAt(us) {
+		if (!this.moments)
+			return this.valueAt("live_bytes", us);
+		const e = this.nearestMoment(us), { E, rows, stack, live_bytes } = this.moments;
+		let total = live_bytes[(rows - 1) * E + e];
+		for (let r = 0; r < rows - 1; r++)
+			if (this.isHeap(stack[r]))
+				total += live_bytes[r * E + e];
+		return total;
+	}
+
 	/*
 	 * The points of the timeline that a picture of @columns pixels can show: of
 	 * each column the first, the lowest, the highest and the last.

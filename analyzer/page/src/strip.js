@@ -169,11 +169,11 @@ export function snap(trace, selection) {
 }
 
 export function describeSelection(trace, s) {
-	const at = (us) => trace.timeline ? format.bytes(trace.valueAt("live_bytes", us)) : "";
+	const at = (us) => trace.timeline ? format.bytes(trace.liveAt(us)) : "";
 	if (s.kind === "moment")
 		return `${at(s.at)} live at ${format.duration(s.at)}`;
 	if (s.kind === "range") {
-		const grown = trace.timeline ? trace.valueAt("live_bytes", s.to) - trace.valueAt("live_bytes", s.from) : 0;
+		const grown = trace.timeline ? trace.liveAt(s.to) - trace.liveAt(s.from) : 0;
 		return `${format.duration(s.from)} \u2013 ${format.duration(s.to)}: ${format.signed(grown, "bytes")} live`;
 	}
 	return `Whole run, ${format.duration(trace.durationUs)}. Click for a moment, drag for a range.`;

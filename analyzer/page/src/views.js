@@ -232,7 +232,7 @@ export class TreemapView {
 			onclick: () => this.app.state.set({ view: "sites", site: String(data.site), q: "", group: "site" }),
 			onmousemove: (e) => showTip(e.clientX, e.clientY, h("div.card", null, h("div.card-name", null, format.shorten(f.data.name, 300)),
 				h("div.card-where", null, format.shorten([data.name, m.data.name].filter(Boolean).join("  \u00b7  "), 200)),
-				h("table", null, h("tr", null, h("td.num", null, format.exact(value, unit)), h("td", null, format.percent(value / total) + " of all")),
+				h("table", null, h("tr", null, h("td.num", null, format.amount(value, unit)), h("td", null, `${format.percent(value / total)} of all \u00b7 ${format.exact(value, unit)}`)),
 					this.values.before ? h("tr", null, h("td.num", null, format.signed(value - data.before, unit)), h("td", null, "change")) : null))),
 			onmouseleave: hideTip },
 		w > 46 && hh > 18 ? [h("span.tm-name", null, format.shorten(f.data.name, 160)),
