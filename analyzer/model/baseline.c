@@ -127,6 +127,7 @@ static bool is_suppressed_stack(struct suppressions *suppressions,
 			.function = frames[i].function,
 			.file = frames[i].file,
 			.module = frames[i].module,
+			.is_wrapper = frames[i].is_wrapper,
 		};
 	return suppressions_match(suppressions, seen, count, live->count, live->bytes) >= 0;
 }

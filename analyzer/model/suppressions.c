@@ -5,6 +5,8 @@
  */
 #include "model/suppressions.h"
 
+#include "symbolize/demangle.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@ struct element {
 	unsigned parts;   /* enum part; 0 = any number of frames of any kind */
 	bool is_glob;     /* '?' is any one character */
 	char *pattern;    /* meets the whole text; '*' is anything */
+	char *readable;   /* of a pattern that is a mangled name; NULL = none */
 };
 
 struct suppression {
@@ -93,15 +96,16 @@ static bool element_meets(const struct element *element, const struct suppressio
 		if ((element->parts & texts[i].part) && texts[i].text &&
 		    pattern_meets(element->pattern, texts[i].text, element->is_glob))
 			return true;
-	return false;
+	/* Frames of a trace have readable names, valgrind's have mangled ones. */
+	return element->readable && frame->function && !strcmp(element->readable, frame->function);
 }
 
 /* A block covers a stack whose innermost frames meet its elements in order;
  * what lies further out is free. "..." takes as few frames as will do. */
-static bool block_covers(const struct suppression *item, const struct suppression_frame *frames,
-			 size_t count)
+static bool block_covers_from(const struct suppression *item, size_t element,
+			      const struct suppression_frame *frames, size_t frame, size_t count)
 {
-	size_t element = 0, frame = 0, retry_element = 0, retry_frame = 0;
+	size_t retry_element = 0, retry_frame = 0;
 
 	while (element < item->count) {
 		if (!item->elements[element].parts) {
@@ -119,6 +123,44 @@ static bool block_covers(const struct suppression *item, const struct suppressio
 		}
 	}
 	return true;
+}
+
+/* What valgrind's stacks begin with. */
+static bool is_allocator(const struct element *element)
+{
+	static const char *const names[] = {
+		"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc",
+		"valloc", "strdup", "strndup",
+	};
+	size_t i;
+
+	if (!(element->parts & PART_FUNCTION))
+		return false;
+	for (i = 0; i < COUNT(names); i++)
+		if (!strcmp(element->pattern, names[i]))
+			return true;
+	return !strncmp(element->pattern, "_Znw", 4) || !strncmp(element->pattern, "_Zna", 4) ||
+	       !strncmp(element->pattern, "operator new", 12);
+}
+
+/* A trace's stacks begin behind malloc, and may go on with wrappers that a block
+ * doesn't name (those we write don't): both ends may begin a little further out. */
+static bool block_covers(const struct suppression *item, const struct suppression_frame *frames,
+			 size_t count)
+{
+	size_t element, frame;
+
+	for (element = 0; element < item->count; element++) {
+		for (frame = 0; frame <= count; frame++) {
+			if (block_covers_from(item, element, frames, frame, count))
+				return true;
+			if (frame == count || !frames[frame].is_wrapper)
+				break;
+		}
+		if (!is_allocator(&item->elements[element]))
+			break;
+	}
+	return false;
 }
 
 static bool line_covers(const struct suppression *item, const struct suppression_frame *frames,
@@ -213,9 +255,11 @@ static int add_element(struct suppression *item, unsigned parts, bool is_glob, c
 	item->elements = more;
 	more += item->count;
 	*more = (struct element){ .parts = parts, .is_glob = is_glob, .pattern = strdup(pattern) };
+	if ((parts & PART_LINKAGE) && !strpbrk(pattern, "*?"))
+		more->readable = demangle(pattern);
+	item->count++;
 	if (!more->pattern)
 		return ERROR_MEMORY;
-	item->count++;
 	return 0;
 }
 
@@ -332,8 +376,10 @@ static void release_item(struct suppression *item)
 {
 	size_t i;
 
-	for (i = 0; i < item->count; i++)
+	for (i = 0; i < item->count; i++) {
 		free(item->elements[i].pattern);
+		free(item->elements[i].readable);
+	}
 	free(item->elements);
 	free((char *)item->use.text);
 	free((char *)item->use.file);

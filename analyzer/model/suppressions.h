@@ -34,6 +34,7 @@ struct suppression_frame {
 	const char *linkage_name;
 	const char *file;
 	const char *module;
+	bool is_wrapper;           /* of the allocation family, or a thin wrapper */
 };
 
 struct suppressions;

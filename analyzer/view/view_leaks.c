@@ -80,7 +80,9 @@ static bool is_suppressed(void *context, struct profile *profile,
 	for (size_t i = 0; i < count; i++)
 		suppressed->frames[i] = (struct suppression_frame){ .function = frames[i].function,
 								    .file = frames[i].file,
-								    .module = frames[i].module };
+								    .module = frames[i].module,
+								    .is_wrapper =
+									    frames[i].is_wrapper };
 	return suppressions_match(suppressed->list, suppressed->frames, count, live->count,
 				  live->bytes) >= 0;
 }

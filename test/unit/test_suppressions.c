@@ -14,10 +14,10 @@
 #include "model/suppressions.h"
 
 static const struct suppression_frame stack[] = {
-	{ "malloc", "malloc", NULL, "/usr/lib/libc.so.6" },
-	{ "pool::grow(int)", "_ZN4pool4growEi", "/src/app/pool.cc", "/usr/bin/app" },
-	{ "serve", "serve", "/src/app/serve.c", "/usr/bin/app" },
-	{ "main", "main", "/src/app/main.c", "/usr/bin/app" },
+	{ "malloc", "malloc", NULL, "/usr/lib/libc.so.6", false },
+	{ "pool::grow(int)", "_ZN4pool4growEi", "/src/app/pool.cc", "/usr/bin/app", false },
+	{ "serve", "serve", "/src/app/serve.c", "/usr/bin/app", false },
+	{ "main", "main", "/src/app/main.c", "/usr/bin/app", false },
 };
 #define FRAMES (sizeof(stack) / sizeof(stack[0]))
 
@@ -74,6 +74,47 @@ static void a_block_meets_the_innermost_frames_in_order(void **state)
 	assert_int_equal(match("{\n a\n Memcheck:Leak\n ...\n fun:main\n fun:more\n}\n"), -1);
 	assert_int_equal(match("{\n a\n Memcheck:Leak\n match-leak-kinds: reachable\n"
 			       " fun:malloc\n}\n"), 0);
+}
+
+/* As traces have them: behind malloc, with readable names. */
+static const struct suppression_frame recorded[] = {
+	{ "__strdup", NULL, NULL, "/usr/lib/libc.so.6", true },
+	{ "pool::grow(int)", NULL, "/src/app/pool.cc", "/usr/bin/app", false },
+	{ "main", NULL, "/src/app/main.c", "/usr/bin/app", false },
+};
+
+static int match_recorded(const char *text)
+{
+	struct suppressions *list = suppressions_new();
+	struct error err = { 0 };
+	int found;
+
+	assert_int_equal(suppressions_parse(list, "test", text, strlen(text), &err), 0);
+	found = suppressions_match(list, recorded, 3, 2, 48);
+	suppressions_free(list);
+	return found;
+}
+
+static void a_block_of_valgrind_meets_what_a_trace_has_of_its_stack(void **state)
+{
+	(void)state;
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:malloc\n fun:strdup\n"
+					" fun:_ZN4pool4growEi\n fun:main\n}\n"), 0);
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:malloc\n ...\n fun:main\n"
+					"}\n"), 0);
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:_Znwm\n"
+					" fun:_ZN4pool4growEi\n}\n"), 0);
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:malloc\n fun:main\n}\n"), -1);
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:_ZN4pool4growEl\n}\n"), -1);
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:malloc\n}\n"), -1);
+}
+
+static void a_block_may_leave_out_wrappers_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:_ZN4pool4growEi\n"
+					" fun:main\n}\n"), 0);
+	assert_int_equal(match_recorded("{\n a\n Memcheck:Leak\n fun:main\n}\n"), -1);
 }
 
 static void blocks_of_other_kinds_are_passed_over(void **state)
@@ -145,6 +186,8 @@ int main(void)
 		cmocka_unit_test(anchors_and_stars_tie_a_pattern),
 		cmocka_unit_test(other_prefixes_look_at_one_part_alone),
 		cmocka_unit_test(a_block_meets_the_innermost_frames_in_order),
+		cmocka_unit_test(a_block_of_valgrind_meets_what_a_trace_has_of_its_stack),
+		cmocka_unit_test(a_block_may_leave_out_wrappers_alone),
 		cmocka_unit_test(blocks_of_other_kinds_are_passed_over),
 		cmocka_unit_test(uses_are_counted_and_the_unused_stay_at_zero),
 		cmocka_unit_test(a_bad_line_is_named_and_nothing_of_its_file_is_kept),
