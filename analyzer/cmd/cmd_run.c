@@ -468,7 +468,10 @@ static int say_nothing_recorded(const char *folder, int status)
 		fputs("memprof run: nothing was recorded\n", stderr);
 	if (!request.folder)
 		rmdir(folder);
-	return status;
+	if (status || !request.limits)
+		return status;
+	fputs("memprof run: so the gate can't judge it\n", stderr);
+	return EXIT_UNUSABLE;
 }
 
 static int finish(const char *folder, const struct older *older, int status)

@@ -172,6 +172,16 @@ static int parse_config_line(struct gate_limits *limits, char *line, struct erro
 	return gate_limits_add(limits, kind, value, pattern, err);
 }
 
+static int fail_to_read(FILE *file, char *line, const char *path, struct error *err)
+{
+	int code = error_set(err, ERROR_SYSTEM, path, ERROR_NO_OFFSET, "can't read it: %s",
+			     strerror(errno));
+
+	free(line);
+	fclose(file);
+	return code;
+}
+
 int gate_limits_load(struct gate_limits *limits, const char *path, struct error *err)
 {
 	FILE *file = fopen(path, "re");
@@ -188,6 +198,8 @@ int gate_limits_load(struct gate_limits *limits, const char *path, struct error 
 		number++;
 		code = parse_config_line(limits, line, &where);
 	}
+	if (!code && ferror(file)) /* a folder can be opened, but not read */
+		return fail_to_read(file, line, path, err);
 	free(line);
 	fclose(file);
 	if (!code)
