@@ -6,10 +6,10 @@
  */
 #include "cmd/command.h"
 
+#include "cmd/harvest.h"
 #include "cmd/preload_check.h"
 #include "cmd/watch.h"
 #include "model/profile.h"
-#include "trace/fold.h"
 #include "util/guess.h"
 #include "util/memory.h"
 #include "util/option.h"
@@ -17,7 +17,6 @@
 
 #include <memprof/variables.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -270,100 +269,6 @@ static void reap_orphans(void)
 
 /* ---- the traces ---- */
 
-/* A folder may hold traces of earlier runs: those are not this run's. */
-struct older {
-	ino_t *files;
-	size_t count;
-};
-
-struct harvest {
-	char **paths;              /* of this run */
-	size_t traces, running, older;
-	double bytes;
-};
-
-static bool is_trace_name(const char *name)
-{
-	size_t length = strlen(name);
-
-	return name[0] != '.' && length > 6 && !strcmp(name + length - 6, ".trace");
-}
-
-static void find_older(const char *folder, struct older *older)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		struct stat st;
-
-		if (!is_trace_name(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &st, 0))
-			continue;
-		MEMORY_ROOM(older->files, older->count);
-		older->files[older->count++] = st.st_ino;
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static bool is_older(const struct older *older, const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return false;
-	for (size_t i = 0; i < older->count; i++)
-		if (older->files[i] == st.st_ino)
-			return true;
-	return false;
-}
-
-static void take_trace(char *path, struct harvest *harvest)
-{
-	struct error err = { .offset = ERROR_NO_OFFSET };
-	int result = trace_fold(path, &err);
-	struct stat st;
-
-	if (result < 0)
-		error_print(&err, "memprof run");
-	MEMORY_ROOM(harvest->paths, harvest->traces);
-	harvest->paths[harvest->traces++] = path;
-	harvest->running += result == FOLD_RUNNING;
-	if (!stat(path, &st))
-		harvest->bytes += (double)st.st_blocks * 512;
-}
-
-static void harvest_release(struct harvest *harvest)
-{
-	for (size_t i = 0; i < harvest->traces; i++)
-		free(harvest->paths[i]);
-	free(harvest->paths);
-}
-
-static struct harvest take_traces(const char *folder, const struct older *older)
-{
-	struct harvest harvest = { 0 };
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		char *path;
-
-		if (!is_trace_name(entry->d_name))
-			continue;
-		path = memory_format("%s/%s", folder, entry->d_name);
-		if (!is_older(older, path)) {
-			take_trace(path, &harvest);
-			continue;
-		}
-		harvest.older++;
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-	return harvest;
-}
-
 static void say_where(const char *folder, const struct harvest *harvest)
 {
 	char bytes[UNITS_BYTES], older[64] = "";
@@ -474,9 +379,9 @@ static int say_nothing_recorded(const char *folder, int status)
 	return EXIT_UNUSABLE;
 }
 
-static int finish(const char *folder, const struct older *older, int status)
+static int finish(const char *folder, const struct harvest_older *older, int status)
 {
-	struct harvest harvest = take_traces(folder, older);
+	struct harvest harvest = harvest_take(folder, older);
 
 	if (!harvest.traces)
 		return say_nothing_recorded(folder, status);
@@ -494,13 +399,13 @@ static int finish(const char *folder, const struct older *older, int status)
 static int run_program(char **argv, const char *library, const struct preload_check *check,
 		       struct watch *watch)
 {
-	struct older older = { 0 };
+	struct harvest_older older = { 0 };
 	char *folder;
 	int status;
 	pid_t pid;
 
 	if (request.folder)
-		find_older(request.folder, &older);
+		harvest_find_older(request.folder, &older);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	take_signals();
 	pid = fork();
