@@ -27,7 +27,7 @@ if (readFileSync(source, "utf8").includes("@MEMPROF_PAYLOAD@")) {
 	writeFileSync(file, writePage(source, mockPayload({})));
 	writeFileSync(folder + "/sampled.html", writePage(source, mockPayload({ sampled: true })));
 	writeFileSync(folder + "/compare.html", writePage(source, mockPayload({ compare: true })));
-	SHOTS.push(["two-traces", "#view=compare", "compare.html"], ["sampled-sites", "#view=sites", "sampled.html"]);
+	SHOTS.push(["two-traces", "#view=compare", "compare.html"], ["sampled-sites", "#view=sites", "sampled.html"], ["sampled-flame", "#view=flame", "sampled.html"]);
 }
 const browser = await openBrowser();
 const THEMES = (process.env.THEMES || "light dark").split(" "), WIDTHS = (process.env.WIDTHS || "1280 390").split(" ");
@@ -41,10 +41,9 @@ for (const theme of THEMES)
 			for (const [name, hash] of wanted) {
 				await page.evaluate((h) => { scrollTo(0, 0); location.hash = h; }, hash);
 				await page.waitForTimeout(200);
-				if (POINT[name]) {
+				if (POINT[name] && await page.locator(POINT[name][0]).count()) {
 					const box = await page.locator(POINT[name][0]).first().boundingBox();
-					if (box)
-						await page.mouse.move(box.x + box.width * POINT[name][1], box.y + Math.min(100, box.height / 2));
+					await page.mouse.move(box.x + box.width * POINT[name][1], box.y + Math.min(100, box.height / 2));
 				}
 				await page.screenshot({ path: `${folder}/${name}-${theme}-${width}.png`, fullPage: !POINT[name] && !/^(sites|sampled|compare|two)/.test(name) });
 				const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -261,7 +261,7 @@ async function actions() {
 }
 
 async function shared() {
-	const file = join(folder, "mock.html"), page = await openPage(browser, file, { hash: "#view=sites&metric=allocated&unit=count&group=module&q=lib" });
+	const file = make("mock.html", {}), page = await openPage(browser, file, { hash: "#view=sites&metric=allocated&unit=count&group=module&q=lib" });
 	ok("a shared address opens the same view", (await page.locator("[aria-current]").textContent()) === "Sites" &&
 		(await page.locator('[data-value="count"]').first().getAttribute("aria-pressed")) === "true" && (await page.inputValue(".search")) === "lib");
 	await page.context().close();
@@ -276,6 +276,21 @@ async function shared() {
 	const unnamed = await narrow.evaluate(() => [...document.querySelectorAll("button, a, input, select, canvas[tabindex]")]
 		.filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.closest("label"))).length);
 	ok("every control has a name", unnamed === 0, unnamed);
+	const faint = await narrow.evaluate(() => {
+		const luminance = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255)
+			.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((a, v, i) => a + v * [0.2126, 0.7152, 0.0722][i], 0);
+		const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), found = [];
+		for (const theme of ["light", "dark"]) {
+			document.documentElement.dataset.theme = theme;
+			const token = (name) => luminance(getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+			for (const ink of ["ink", "ink-2", "ink-3", "accent", "warn"])
+				for (const ground of ["paper", "raised", "sunk"])
+					if (contrast(token(ink), token(ground)) < 4.5)
+						found.push([theme, ink, ground, contrast(token(ink), token(ground)).toFixed(2)].join(" "));
+		}
+		return found;
+	});
+	ok("every ink can be read on every ground, in both themes", !faint.length, faint);
 	quiet("a narrow page", narrow, file);
 	await narrow.context().close();
 }
@@ -303,12 +318,37 @@ async function hostile() {
 	await second.context().close();
 }
 
+/* A program that allocated nothing: no view fails for want of numbers. */
+async function empty() {
+	const file = join(made, "empty.html"), page = await openPage(browser, file), wrong = [];
+	for (const view of ["overview", "timeline", "flame", "treemap", "sites", "sizes", "lifetimes", "threads", "compare", "sites&at=0", "flame&from=0&to=1", "compare&from=0&to=1"]) {
+		await go(page, "#view=" + view);
+		const text = await page.textContent("main");
+		if (/NaN|Infinity|undefined|null/.test(text) || text.length < 20)
+			wrong.push(view + ": " + text.slice(0, 200));
+	}
+	ok("a trace of nothing is told in words in every view", !wrong.length, wrong);
+	quiet("a trace of nothing", page, file);
+	await page.context().close();
+}
+
 async function sampled() {
 	const file = make("sampled.html", { sampled: true }), page = await openPage(browser, file, { hash: "#view=sites" });
 	ok("sampled numbers have their error", (await page.textContent(".vt-row .pm")).includes("\u00b1"));
 	await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
 	await page.waitForTimeout(100);
 	ok("what is noise is grey", (await page.locator(".vt-row.faint").count()) > 0);
+	ok("... and the total its own", /\u00b1[\d.]+\u2009[KM]B/.test(await page.textContent("main .sub")));
+	await go(page, "#view=flame");
+	ok("the flame graph has the error of every box, and noise in grey", await page.evaluate(() => {
+		const { flame } = window.memprof.view, wanted = Math.hypot(...window.memprof.trace.stacks.live_bytes_error.filter((_, s) => window.memprof.trace.isHeap(s)));
+		const noise = flame.tree.now.findIndex((v, n) => n > 0 && v > 0 && flame.isNoise(n)), grey = flame.color(0);
+		return Math.abs(flame.error(0) / wanted - 1) < 1e-9 && noise > 0 && flame.color(noise) === grey && flame.card(noise).textContent.includes("\u00b1");
+	}));
+	await go(page, "#view=threads");
+	ok("... and tables without errors say that they are estimates", (await page.textContent("main")).includes("Estimated from the samples."));
+	await go(page, "#view=overview");
+	ok("... the headline figures have theirs", (await page.locator(".figure .pm").count()) >= 4);
 	quiet("a sampled trace", page, file);
 	await page.context().close();
 }
@@ -343,7 +383,7 @@ async function long() {
 }
 
 try {
-	for (const part of [numbers, moments, tree, actions, shared, hostile, sampled, compared, ...(process.env.LONG === "1" ? [long] : [])]) {
+	for (const part of [numbers, moments, tree, actions, shared, hostile, empty, sampled, compared, ...(process.env.LONG === "1" ? [long] : [])]) {
 		if (process.env.PART && process.env.PART !== part.name)
 			continue;
 		const begun = Date.now();

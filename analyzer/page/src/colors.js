@@ -57,8 +57,9 @@ export function differenceColor(share) {
 	return css(mix(parsed("even"), end, Math.abs(s)));
 }
 
-/* Black or white, whichever can be read on @color. */
+/* Black or white, whichever can be read better on @color: the luminance and the
+ * point where both contrasts are equal are those of WCAG 2. */
 export function inkOn(color) {
-	const [r, g, b] = color.match(/\d+(\.\d+)?/g).map(Number);
-	return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#16181d" : "#ffffff";
+	const [r, g, b] = color.match(/\d+(\.\d+)?/g).map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.19 ? "#16181d" : "#ffffff";
 }

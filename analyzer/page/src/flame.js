@@ -147,8 +147,20 @@ export class Flame {
 			this.drawBox(c, box);
 	}
 
+	error(n) {
+		return this.tree.variance ? Math.sqrt(this.tree.variance[n]) : 0;
+	}
+
+	/* Of a sampled trace: less than twice its error says nothing. */
+	isNoise(n) {
+		const { tree, options } = this, value = options.difference ? tree.now[n] - tree.before[n] : tree.now[n];
+		return Math.abs(value) < 2 * this.error(n);
+	}
+
 	color(n) {
 		const { tree, options, trace } = this;
+		if (n > 0 && this.isNoise(n))
+			return hexToRgb(token("even"));
 		if (options.difference) {
 			const now = tree.now[n], before = tree.before[n];
 			const top = Math.max(now, before);
@@ -230,6 +242,8 @@ export class Flame {
 		const { tree, options, trace } = this, unit = options.unit;
 		const value = tree.now[n], parent = tree.parent[n];
 		const rows = [[format.amount(value, unit), `${format.percent(value / this.total)} of all \u00b7 ${format.exact(value, unit)}`]];
+		if (this.error(n) > 0)
+			rows.push(["\u00b1" + format.amount(this.error(n), unit), this.isNoise(n) ? "one standard error: too few samples to tell" : "one standard error"]);
 		if (parent > 0)
 			rows.push(["", format.percent(value / tree.now[parent]) + " of its " +
 				(options.inverted ? "callee" : "caller")]);

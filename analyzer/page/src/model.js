@@ -360,11 +360,12 @@ function momentWords(metric, range) {
  * The call tree under a set of values, merged by function. Returns columns
  * { fn, parent, depth, now, before, frame, children }; node 0 is the root.
  * @inverted: callers hang below the sites. @folded: a function that is already
- * on the path is gone back to, so that recursion is shown once.
+ * on the path is gone back to, so that recursion is shown once. In sampled traces
+ * `variance` has the squares of the errors.
  */
 export function buildTree(trace, values, { inverted, keep, folded }) {
 	const tree = { fn: [-1], parent: [-1], depth: [0], now: [0], before: [0], frame: [-1],
-		children: [null], maxDepth: 0 };
+		children: [null], maxDepth: 0, variance: values.error ? [0] : null };
 	const chain = [];
 	for (let s = 0; s < trace.stackCount; s++) {
 		const now = values.now[s], before = values.before ? values.before[s] : 0;
@@ -373,7 +374,7 @@ export function buildTree(trace, values, { inverted, keep, folded }) {
 		chain.length = 0;
 		for (let n = trace.stacks.node[s]; n > 0; n = trace.node.parent[n])
 			chain.push(trace.node.frame[n]);
-		addStack(trace, tree, inverted ? chain : chain.reverse(), now, before, folded);
+		addStack(trace, tree, inverted ? chain : chain.reverse(), { now, before, error: values.error?.[s] ?? 0 }, folded);
 	}
 	if (values.rest) {
 		tree.now[0] += values.rest;
@@ -383,11 +384,10 @@ export function buildTree(trace, values, { inverted, keep, folded }) {
 	return tree;
 }
 
-function addStack(trace, tree, frames, now, before, folded) {
+function addStack(trace, tree, frames, worth, folded) {
 	const seen = folded ? new Map() : null;
 	let at = 0;
-	tree.now[0] += now;
-	tree.before[0] += before;
+	add(tree, at, worth);
 	for (const frame of frames) {
 		const fn = trace.functionOf[frame], earlier = seen?.get(fn);
 		if (earlier !== undefined) {
@@ -396,9 +396,15 @@ function addStack(trace, tree, frames, now, before, folded) {
 		}
 		at = child(tree, at, fn, frame);
 		seen?.set(fn, at);
-		tree.now[at] += now;
-		tree.before[at] += before;
+		add(tree, at, worth);
 	}
+}
+
+function add(tree, at, { now, before, error }) {
+	tree.now[at] += now;
+	tree.before[at] += before;
+	if (tree.variance)
+		tree.variance[at] += error * error;
 }
 
 function child(tree, parent, fn, frame) {
@@ -414,6 +420,7 @@ function child(tree, parent, fn, frame) {
 	tree.depth.push(tree.depth[parent] + 1);
 	tree.now.push(0);
 	tree.before.push(0);
+	tree.variance?.push(0);
 	tree.children.push(null);
 	tree.maxDepth = Math.max(tree.maxDepth, tree.depth[id]);
 	return id;

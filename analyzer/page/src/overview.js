@@ -38,11 +38,11 @@ export class OverviewView {
 	figures(trace) {
 		const { totals } = trace.data, readings = trace.data.readings;
 		const list = [
-			["Live at the end", totals.live, "bytes", format.count(totals.live.count) + " blocks"],
+			["Live at the end", totals.live, "bytes", format.count(totals.live.count) + (totals.live.count === 1 ? " block" : " blocks")],
 			["Peak", totals.peak, "bytes", trace.data.peak_us !== undefined ? "at " + format.duration(trace.data.peak_us) : ""],
 			["Allocated", totals.allocated, "bytes", perSecond(trace)],
-			["Allocations", totals.allocated, "count", Math.round(totals.allocated.bytes / totals.allocated.count || 0) + " bytes on average"],
-			["Temporary", totals.temporary, "count", format.percent(totals.temporary.count / totals.allocated.count) + " of all allocations"],
+			["Allocations", totals.allocated, "count", totals.allocated.count ? Math.round(totals.allocated.bytes / totals.allocated.count) + " bytes on average" : ""],
+			["Temporary", totals.temporary, "count", totals.allocated.count ? format.percent(totals.temporary.count / totals.allocated.count) + " of all allocations" : ""],
 		];
 		const cards = list.map(([label, number, unit, more]) => h("div.figure", { "data-raw": number[unit] },
 			h("div.figure-label", null, label),
@@ -119,14 +119,17 @@ export class OverviewView {
 			const column = trace.sites[name];
 			const order = [...column.keys()].filter((i) => trace.sites.kind[i] === 0 && column[i] > 0)
 				.sort((a, b) => column[b] - column[a]).slice(0, 3);
-			const most = order.length ? column[order[0]] : 1;
+			if (!order.length)
+				return null;
+			const most = column[order[0]];
 			return h("div", null, h("h3", null, title), h("ol.bars", null, order.map((i) => siteBar(this.app,
 				{ ...trace.siteLabel(i), module: trace.moduleName(trace.siteLabel(i).module), site: i },
 				column[i] / most, format.amount(column[i], unit)))));
 		};
-		return h("section.panel", null, h("h2", null, "Sites to look at"),
-			list("Most live at the end", "live_bytes", "bytes"), list("Most allocated", "allocated_bytes", "bytes"),
-			list("Most calls", "allocated_count", "count"));
+		const lists = [list("Most live at the end", "live_bytes", "bytes"), list("Most allocated", "allocated_bytes", "bytes"),
+			list("Most calls", "allocated_count", "count")];
+		return h("section.panel", null, h("h2", null, "Sites to look at"), lists,
+			lists.some(Boolean) ? null : h("p.note", null, "No allocation was recorded."));
 	}
 
 	smaps(data) {

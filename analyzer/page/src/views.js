@@ -68,6 +68,11 @@ function kindControl(app) {
 	return segmented("Kind", [["heap", "Heap"], ["mapped", "mmap"]], app.state.get("kind"), (kind) => app.state.set({ kind }));
 }
 
+/* What stands behind the number of a sampled trace. */
+function plusMinus(error, unit) {
+	return error > 0 ? h("span.pm", null, " \u00b1" + format.amount(error, unit)) : null;
+}
+
 /* ---- flame graph ------------------------------------------------------------ */
 
 export class FlameView {
@@ -136,15 +141,19 @@ export class FlameView {
 
 	describe(values, tree, unit) {
 		const total = tree.now[0], grown = values.before ? total - tree.before[0] : 0;
-		replace(this.note, h("b", null, format.amount(total, unit)), unit === "count" ? " blocks " : " ", values.words,
+		replace(this.note, h("b", null, format.amount(total, unit)), plusMinus(this.flame.error(0), unit), unit === "count" ? " blocks " : " ", values.words,
 			values.before ? [": ", h("b", null, format.signed(grown, unit))] : null, ".",
 			this.flame.matches ? h("span.matched", null, ` ${format.percent(this.flame.matchedShare)} matches \u201c${format.shorten(this.app.state.get("q"), 60)}\u201d.`) : null,
 			tree.fn.length < 2 ? " Nothing to show under these choices." : null);
 		if (values.before)
-			replace(this.legend, h("span", null, "gone"), h("span.ramp"), h("span", null, "new"));
+			replace(this.legend, h("span", null, "gone"), h("span.ramp"), h("span", null, "new"), noiseKey(tree));
 		else
-			replace(this.legend, moduleLegend(this.app.trace));
+			replace(this.legend, moduleLegend(this.app.trace), noiseKey(tree));
 	}
+}
+
+function noiseKey(tree) {
+	return tree.variance ? h("span.key", null, h("i.swatch", { style: { background: "var(--even)" } }), "too few samples to tell") : null;
 }
 
 function moduleLegend(trace) {
@@ -190,6 +199,10 @@ export class TreemapView {
 		replace(this.note, h("b", null, format.amount(top.value, unit)), unit === "count" ? " blocks " : " ", values.words,
 			" \u2013 modules, in them functions, in them call sites.");
 		const total = top.value;
+		if (!total) {
+			this.map.style.height = "auto";
+			replace(this.note, "Nothing to show under these choices.");
+		}
 		replace(this.map, (top.children || []).map((m) => this.module(m, total)));
 	}
 
@@ -369,7 +382,7 @@ export class SitesView {
 		this.table = new VirtualTable({ label: "Call sites", columns: this.columns(metric, unit, values, group),
 			template: values.before ? "minmax(0, 1fr) 132px 108px 132px 104px" : "minmax(0, 1fr) 150px 76px 104px 132px",
 			onsort: (sort, descending) => this.app.state.set({ sort: (descending ? "-" : "") + sort }),
-			panel: (row) => this.panel(row), empty: "No site matches." });
+			panel: (row) => this.panel(row), empty: "Nothing to show under these choices." });
 		if (open)
 			this.table.open = open;
 		replace(this.host, this.table.element);
@@ -394,7 +407,7 @@ export class SitesView {
 
 	describe(rows, values, unit, group) {
 		const n = rows.length, what = n === 1 ? GROUPS[group].label : GROUPS[group].label + "s";
-		replace(this.note, h("b", { "data-raw": this.total }, format.amount(this.total, unit)), unit === "count" ? " blocks " : " ", values.words.replace(", coloured by growth", ""),
+		replace(this.note, h("b", { "data-raw": this.total }, format.amount(this.total, unit)), plusMinus(Math.hypot(...rows.map((r) => r.error)), unit), unit === "count" ? " blocks " : " ", values.words.replace(", coloured by growth", ""),
 			`, in ${format.group(n)} ${what}.`,
 			values.rest > 0 && this.app.state.get("kind") !== "mapped" ? ` Another ${format.amount(values.rest, unit)} belongs to stacks too small for a curve of their own.` : null);
 	}
@@ -492,6 +505,8 @@ export function spark(trace, stacks) {
 
 function histogram(rows, { label, value, format: words, second }) {
 	const most = Math.max(1, ...rows.map((r) => Math.max(value(r), second ? second.value(r) : 0)));
+	if (!rows.length)
+		return h("p.note", null, "None was recorded.");
 	return h("div.histogram", { role: "table" }, rows.map((r) => h("div.hist-row", { role: "row" },
 		h("span.hist-label", { role: "rowheader" }, label(r)),
 		h("span.hist-track", { role: "presentation" }, bar("hist-bar", value(r) / most), second ? bar("hist-bar.second", second.value(r) / most) : null),
@@ -529,6 +544,10 @@ class PlainView {
 		const { state } = this.app;
 		return h("div.controls", null, segmented("Unit", [["bytes", "Bytes"], ["count", "Count"]], state.get("unit"), (unit) => state.set({ unit })));
 	}
+	/* These views have no error of their own. */
+	estimated() {
+		return this.app.trace.exact ? "" : " Estimated from the samples.";
+	}
 	nothing(words) {
 		replace(this.element, h("p.note", null, words));
 	}
@@ -543,9 +562,9 @@ export class SizesView extends PlainView {
 		const rows = trimmed(tableRows(sizes), (r) => r["allocated_" + unit] || r["live_" + unit]);
 		const label = (r) => r.from === r.to ? format.bytes(r.from) : format.tidy(`${format.bytes(r.from)} \u2013 ${format.bytes(r.to)}`);
 		replace(this.element, this.unitControl(), h("div.columns", null,
-			h("section.panel", null, h("h2", null, "Allocated, by size of block"), h("p.sub", null, "Every allocation of the run."),
+			h("section.panel", null, h("h2", null, "Allocated, by size of block"), h("p.sub", null, "Every allocation of the run." + this.estimated()),
 				histogram(rows, { label, value: (r) => r["allocated_" + unit], format: words })),
-			h("section.panel", null, h("h2", null, "Live at the end, by size of block"), h("p.sub", null, "What was never freed."),
+			h("section.panel", null, h("h2", null, "Live at the end, by size of block"), h("p.sub", null, "What was never freed." + this.estimated()),
 				histogram(rows, { label, value: (r) => r["live_" + unit], format: words }))));
 	}
 }
@@ -559,9 +578,9 @@ export class LifetimesView extends PlainView {
 		const words = (v) => format.amount(v, unit);
 		const label = (r) => r.to < 0 ? format.tidy(`above ${format.duration(r.from)}`) : r.from === 0 ? format.tidy(`below ${format.duration(r.to)}`) : format.tidy(`${format.duration(r.from)} \u2013 ${format.duration(r.to)}`);
 		replace(this.element, this.unitControl(), h("div.columns", null,
-			h("section.panel", null, h("h2", null, "Age when freed"), h("p.sub", null, "Short lives cost time in malloc; they could often be a buffer that is kept."),
+			h("section.panel", null, h("h2", null, "Age when freed"), h("p.sub", null, "Short lives cost time in malloc; they could often be a buffer that is kept." + this.estimated()),
 				histogram(rows, { label, value: (r) => r[freed], format: words })),
-			h("section.panel", null, h("h2", null, "Age of what is still live"), h("p.sub", null, "Old blocks that nobody frees are what a leak looks like."),
+			h("section.panel", null, h("h2", null, "Age of what is still live"), h("p.sub", null, "Old blocks that nobody frees are what a leak looks like." + this.estimated()),
 				histogram(rows, { label, value: (r) => r["live_" + unit], format: words }))));
 	}
 }
@@ -590,7 +609,7 @@ export class ThreadsView extends PlainView {
 	show() {
 		const { trace } = this.app, { threads, modules } = trace.data;
 		replace(this.element, h("section.panel", null, h("h2", null, "Threads"),
-			h("p.sub", null, "Who allocates and who frees: blocks that one thread allocates and another frees show as a difference."),
+			h("p.sub", null, "Who allocates and who frees: blocks that one thread allocates and another frees show as a difference." + this.estimated()),
 			threads ? plainTable([["thread", "name"], ["tid", "num.wide-only"], ["alive", "wide-only"], ["allocations", "num"], ["frees", "num.wide-only"], ["allocated", "num"], ["still live", "num"]],
 				tableRows(threads).sort((a, b) => b.allocated_count - a.allocated_count).slice(0, 500).map((t) => [format.shorten(t.name || "(no name)", 60),
 					String(t.tid), life(t.first, t.last, trace.durationUs), exactly(t.allocated_count, "count"), exactly(t.freed_count, "count"),
@@ -622,7 +641,7 @@ export class ProcessesView extends PlainView {
 			walk(p.pid, depth + 1);
 		});
 		walk(0, 0);
-		replace(this.element, h("section.panel", null, h("h2", null, "Processes"), h("p.sub", null, "The process and its children, each with a trace of its own."),
+		replace(this.element, h("section.panel", null, h("h2", null, "Processes"), h("p.sub", null, "The process and its children, each with a trace of its own." + this.estimated()),
 			plainTable([["program", "name"], ["pid", "num"], ["alive", "wide-only"], ["live at the end", "num"], ["peak", "num.wide-only"], ["allocated", "num.wide-only"], ["allocations", "num.wide-only"]], rows)));
 	}
 }
