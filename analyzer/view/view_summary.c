@@ -192,8 +192,9 @@ static void say_plateau(const struct view_request *request, const struct judgeme
 		"Plateau: live bytes reach %s and stay below it; nothing grows at the end.\n",
 		units_bytes(a, curve_peak_bytes(&judgement->heap), request->raw));
 	if (judgement->leaking_count)
-		fprintf(request->out, "Yet %zu site%s loses blocks slowly, see below.\n",
-			judgement->leaking_count, judgement->leaking_count == 1 ? "" : "s");
+		fprintf(request->out, "Yet %zu %s blocks slowly, see below.\n",
+			judgement->leaking_count,
+			judgement->leaking_count == 1 ? "site loses" : "sites lose");
 }
 
 static void say_churn(const struct view_request *request, const struct judgement *judgement)
