@@ -152,6 +152,10 @@ async function actions() {
 	await page.click("summary:has-text('mapping by mapping')");
 	ok("the kernel's mappings are a table", (await page.locator("details[open] tbody tr").count()) === 6 && (await text("details[open]")).includes("[heap]"));
 	await page.evaluate(() => scrollTo(0, 0));
+	ok("the parts of the memory have colours of their own, the same as on the timeline", await page.evaluate(() => {
+		const of = window.memprof.trace.memoryCategories().map((c) => c.color), bars = [...document.querySelectorAll(".overview .bar-part")].map((b) => b.style.background);
+		return new Set(of).size === of.length && new Set(bars).size === bars.length && of.at(-1) === "hue-rest";
+	}));
 	ok("the overview leads with the verdict", (await text(".lead .verdict")) === "Growth" && (await text(".lead-first")).length > 20);
 
 	const strip = await page.locator("canvas.strip").boundingBox();

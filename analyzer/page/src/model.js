@@ -4,6 +4,7 @@
  * that all views ask: how much is each stack worth under this metric, unit and
  * selection (the whole run, a moment, a range)?
  */
+import { hueToken } from "./colors.js";
 import * as format from "./format.js";
 
 export const METRICS = ["live", "allocated", "peak", "temporary"];
@@ -291,6 +292,15 @@ export class Trace {
 				out[e] += this.moments[name][row * E + e];
 		}
 		return known ? out : null;
+	}
+
+	/* What the resident memory consists of, each with its colour: the hues go to
+	 * the largest, what nobody explains is grey. */
+	memoryCategories() {
+		const { categories } = this.data.memory;
+		const most = (c) => c.bytes.reduce((a, b) => Math.max(a, b), 0);
+		const rank = new Map(categories.filter((c) => c.kind !== "unknown").sort((a, b) => most(b) - most(a)).map((c, i) => [c, i]));
+		return categories.map((c) => ({ ...c, color: hueToken(rank.get(c)) }));
 	}
 
 	/* ---- the question --------------------------------------------------- */

@@ -3,7 +3,6 @@
  * the memory is, what grew, which sites to look at.
  */
 import { h, replace } from "./dom.js";
-import { hueToken } from "./colors.js";
 import { swatch } from "./timeline.js";
 import { showGrowth, siteBar } from "./growth.js";
 import * as format from "./format.js";
@@ -71,7 +70,7 @@ export class OverviewView {
 		return h("section.panel", null,
 			h("h2", null, "Where did all the memory go?"),
 			h("p.sub", null, `${format.bytes(total)} resident ${parts.when}${this.app.state.selection().kind === "all" ? ", when it was most" : ""}. Call sites explain ` +
-				`${format.percent(share("explained"))}; nobody explains ${format.percent(share("unknown"))}.${trace.data.memory ? "" : " A recording made by memprof run says more: it reads the mappings too."}`),
+				`${format.percent(share("explained"))}; ${share("unknown") > 0 ? `nobody explains ${format.percent(share("unknown"))}` : "nothing is unexplained"}.${trace.data.memory ? "" : " A recording made by memprof run says more: it reads the mappings too."}`),
 			h("div.bar", { role: "img", "aria-label": parts.list.map((p) =>
 				`${p.label} ${format.percent(p.bytes / total)}`).join(", ") },
 			parts.list.map((p) => h("div.bar-part" + (p.kind === "unknown" ? ".unknown" : ""),
@@ -91,7 +90,7 @@ export class OverviewView {
 				if (Math.abs(t - us) < Math.abs(memory.t[i] - us))
 					i = k;
 			});
-			const list = memory.categories.map((c, k) => ({ ...c, color: hueToken(k), bytes: c.bytes[i] })).filter((c) => c.bytes > 0);
+			const list = trace.memoryCategories().map((c) => ({ ...c, bytes: c.bytes[i] })).filter((c) => c.bytes > 0);
 			if (isNear(trace, list, us))
 				return { when: `at ${format.duration(memory.t[i])}`, list: withoutCrumbs(list) };
 		}

@@ -151,10 +151,8 @@ export class TimelineView {
 
 	groups(trace, by) {
 		if (by === "kernel") {
-			const { t, categories } = trace.data.memory;
-			const shown = categories.filter((c) => c.bytes.some((v) => v > 0));
-			return { t, list: shown.map((c, i) => ({ name: c.label, values: c.bytes,
-				color: c.kind === "unknown" ? "hue-rest" : hueToken(i) })) };
+			const shown = trace.memoryCategories().filter((c) => c.bytes.some((v) => v > 0));
+			return { t: trace.data.memory.t, list: shown.map((c) => ({ name: c.label, values: c.bytes, color: c.color })) };
 		}
 		const { moments } = trace, groups = new Map();
 		moments.stack.forEach((s) => {
