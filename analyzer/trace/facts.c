@@ -344,6 +344,8 @@ static uint32_t add_thread(struct scan *scan, uint32_t tid)
 	trace->threads[count] = (struct trace_thread){
 		.tid = tid, .name = "", .first_ns = scan->clock, .last_ns = scan->clock};
 	trace->thread_count++;
+	if (hash_map_get(&scan->reader->thread_of_tid, tid) == HASH_MAP_NONE)
+		hash_map_set(&scan->reader->thread_of_tid, tid, (uint32_t)count);
 	return (uint32_t)count;
 }
 
@@ -631,21 +633,13 @@ static const uint8_t *scan_records(struct scan *scan, const struct piece_bytes *
 	return at == end ? end : record;
 }
 
-/* Lane 0 is nobody's own: who writes there has a lane elsewhere, if any. */
-static uint32_t thread_of_tid(struct reader *reader, uint32_t tid)
-{
-	for (size_t i = 0; i < reader->trace.thread_count; i++)
-		if (reader->trace.threads[i].tid == tid)
-			return (uint32_t)i;
-	return HASH_MAP_NONE;
-}
-
 static void enter_thread(struct scan *scan, struct piece *piece)
 {
 	uint32_t known = scan->thread;
 
+	/* Lane 0 is nobody's own: who writes there has a lane elsewhere, if any. */
 	if (!piece->lane)
-		known = thread_of_tid(scan->reader, piece->tid);
+		known = hash_map_get(&scan->reader->thread_of_tid, piece->tid);
 	else if (known != HASH_MAP_NONE && scan->reader->trace.threads[known].tid != piece->tid)
 		known = HASH_MAP_NONE;
 	if (known == HASH_MAP_NONE)

@@ -7,6 +7,8 @@
 
 #include "memprof/control.h"
 #include "memprof/trace_format.h"
+#include "trace/pieces.h"
+#include "util/file_read.h"
 #include "util/memory.h"
 #include "util/process_id.h"
 
@@ -16,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -25,8 +26,8 @@ struct fold {
 	const char *trace_path;
 	char *companion_path;
 	int trace_fd, companion_fd;
-	const uint8_t *companion;
-	size_t companion_bytes;
+	struct control_page control; /* of the companion */
+	uint64_t companion_bytes;
 	struct trace_piece *pieces;  /* headers of what the trace has */
 	size_t piece_count;
 	uint64_t tail;
@@ -38,22 +39,14 @@ static int failed(struct error *err, const char *path, const char *what)
 			 strerror(errno));
 }
 
-static char *companion_of(const char *trace_path)
-{
-	const char *slash = strrchr(trace_path, '/');
-	int folder = slash ? (int)(slash + 1 - trace_path) : 0;
-
-	return memory_format("%.*s.%s.live", folder, trace_path, trace_path + folder);
-}
-
 static bool is_alive(const struct control_page *control)
 {
 	return process_id_lives(control->pid, control->proc_start);
 }
 
-static int map_companion(struct fold *fold, struct error *err)
+static int open_companion(struct fold *fold, struct error *err)
 {
-	const struct control_page *control;
+	struct control_page *control = &fold->control;
 	struct stat st;
 
 	fold->companion_fd = open(fold->companion_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -63,13 +56,9 @@ static int map_companion(struct fold *fold, struct error *err)
 	if (fstat(fold->companion_fd, &st) || st.st_size < CONTROL_PAGE_BYTES)
 		return error_set(err, ERROR_FORMAT, fold->companion_path, ERROR_NO_OFFSET,
 				 "is no companion file");
-	fold->companion_bytes = (size_t)st.st_size;
-	fold->companion = mmap(NULL, fold->companion_bytes, PROT_READ, MAP_PRIVATE,
-			       fold->companion_fd, 0);
-	if (fold->companion == MAP_FAILED)
-		return failed(err, fold->companion_path, "can't be mapped");
-	control = (const struct control_page *)fold->companion;
-	if (memcmp(control->magic, CONTROL_MAGIC, sizeof(CONTROL_MAGIC)) ||
+	fold->companion_bytes = (uint64_t)st.st_size;
+	if (file_read_at(fold->companion_fd, control, sizeof(*control), 0) < sizeof(*control) ||
+	    memcmp(control->magic, CONTROL_MAGIC, sizeof(CONTROL_MAGIC)) ||
 	    control->version != CONTROL_VERSION || control->slot_bytes != TRACE_UNIT_BYTES)
 		return error_set(err, ERROR_FORMAT, fold->companion_path, ERROR_NO_OFFSET,
 				 "is no companion file of this version");
@@ -79,14 +68,13 @@ static int map_companion(struct fold *fold, struct error *err)
 /* Reads the headers of all units: what is there, and where it ends. */
 static int scan_trace(struct fold *fold, struct error *err)
 {
-	const struct control_page *control = (const struct control_page *)fold->companion;
 	struct trace_piece piece;
 	struct stat st;
 
 	fold->trace_fd = open(fold->trace_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fold->trace_fd < 0 || fstat(fold->trace_fd, &st))
 		return failed(err, fold->trace_path, "can't be opened");
-	if ((uint64_t)st.st_ino != control->trace_inode)
+	if ((uint64_t)st.st_ino != fold->control.trace_inode)
 		return error_set(err, ERROR_FORMAT, fold->trace_path, ERROR_NO_OFFSET,
 				 "its companion belongs to another file");
 	for (uint64_t at = 0; at < (uint64_t)st.st_size; at += TRACE_UNIT_BYTES) {
@@ -121,24 +109,10 @@ static bool is_slot(const struct trace_piece *slot)
 	       trace_word_length(slot->word) <= TRACE_RECORDS_MAX;
 }
 
-static int append(struct fold *fold, const struct trace_piece *slot, struct error *err)
+static int write_unit(struct fold *fold, const uint8_t *unit, size_t bytes, struct error *err)
 {
-	uint8_t unit[TRACE_UNIT_BYTES];
-	struct trace_piece *piece = (struct trace_piece *)unit;
-	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED);
-	size_t bytes = sizeof(*piece) + trace_word_length(word), done = 0;
+	size_t done = 0;
 
-	/* Looked at once more: the file is mapped, and whoever may write it may do so
-	 * between two looks. */
-	if (trace_word_length(word) > TRACE_RECORDS_MAX)
-		return 0;
-	memcpy(unit, slot, bytes);
-	piece->word = word;
-	piece->magic = TRACE_PIECE_MAGIC;
-	piece->kind = TRACE_PIECE_EVENTS;
-	piece->flags = 0;
-	piece->checksum = 0;
-	piece->checksum = XXH3_64bits(unit, bytes);
 	while (done < bytes) {
 		ssize_t wrote = pwrite(fold->trace_fd, unit + done, bytes - done,
 				       (off_t)(fold->tail + done));
@@ -153,25 +127,39 @@ static int append(struct fold *fold, const struct trace_piece *slot, struct erro
 	return 0;
 }
 
+/* @unit: as it was read, in one go: whoever may write the file may do so meanwhile. */
+static int append(struct fold *fold, uint8_t *unit, struct error *err)
+{
+	struct trace_piece *piece = (struct trace_piece *)unit;
+	size_t bytes = sizeof(*piece) + trace_word_length(piece->word);
+
+	piece->magic = TRACE_PIECE_MAGIC;
+	piece->kind = TRACE_PIECE_EVENTS;
+	piece->flags = 0;
+	piece->checksum = 0;
+	piece->checksum = XXH3_64bits(unit, bytes);
+	return write_unit(fold, unit, bytes, err);
+}
+
 static int take_slots(struct fold *fold, struct error *err)
 {
+	uint8_t *unit = memory_zeroed(TRACE_UNIT_BYTES, 1);
+	const struct trace_piece *slot = (const struct trace_piece *)unit;
 	int status = 0;
 
-	for (size_t at = CONTROL_PAGE_BYTES;
+	for (uint64_t at = CONTROL_PAGE_BYTES;
 	     !status && at + TRACE_UNIT_BYTES <= fold->companion_bytes; at += TRACE_UNIT_BYTES) {
-		const struct trace_piece *slot =
-			(const struct trace_piece *)(fold->companion + at);
-
+		if (file_read_at(fold->companion_fd, unit, TRACE_UNIT_BYTES, at) < TRACE_UNIT_BYTES)
+			break;
 		if (is_slot(slot) && !is_in_trace(fold, slot))
-			status = append(fold, slot, err);
+			status = append(fold, unit, err);
 	}
+	free(unit);
 	return status;
 }
 
 static void release(struct fold *fold)
 {
-	if (fold->companion && fold->companion != MAP_FAILED)
-		munmap((void *)fold->companion, fold->companion_bytes);
 	if (fold->companion_fd >= 0)
 		close(fold->companion_fd);
 	if (fold->trace_fd >= 0)
@@ -185,8 +173,8 @@ int trace_fold(const char *trace_path, struct error *err)
 	struct fold fold = { .trace_path = trace_path, .trace_fd = -1, .companion_fd = -1 };
 	int result, status = 0;
 
-	fold.companion_path = companion_of(trace_path);
-	result = map_companion(&fold, err);
+	fold.companion_path = pieces_companion_path(trace_path);
+	result = open_companion(&fold, err);
 	if (result == FOLD_DONE) {
 		status = scan_trace(&fold, err);
 		if (!status)

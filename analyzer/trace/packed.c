@@ -149,6 +149,8 @@ static void write_all(struct packed_writer *writer, const void *bytes, size_t co
 	while (count && !writer->error) {
 		ssize_t done = write(writer->fd, at, count);
 
+		if (!done)
+			writer->error = EIO;
 		if (done < 0 && errno != EINTR)
 			writer->error = errno;
 		if (done > 0) {

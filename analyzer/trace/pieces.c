@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -164,8 +163,7 @@ int pieces_open(struct pieces *pieces, const char *path, struct error *err)
 
 /* ---- the companion ---- */
 
-/* ".NAME.live" beside @path; to be freed. */
-static char *companion_path(const char *path)
+char *pieces_companion_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash + 1 - path) : 0;
@@ -207,48 +205,57 @@ static bool is_slot(const struct trace_piece *header)
 	       trace_word_length(header->word) <= TRACE_RECORDS_MAX;
 }
 
+static bool read_word(int fd, uint64_t offset, uint64_t *word)
+{
+	return file_read_at(fd, word, sizeof(*word),
+			    offset + offsetof(struct trace_piece, word)) == sizeof(*word);
+}
+
 /*
  * Copies a slot that its thread may be writing to. Up to the length in `word`
  * the records don't change until a flush makes `word` another sequence number:
- * then the copy may be a mixture and is made again.
+ * then the copy may be a mixture and is made again. It is read, not mapped: the
+ * file may be cut short meanwhile.
  */
-static uint8_t *copy_slot(const uint8_t *slot)
+static uint8_t *copy_slot(int fd, uint64_t offset)
 {
-	const struct trace_piece *header = (const struct trace_piece *)slot;
 	uint8_t *copy = memory_resize(NULL, 1, TRACE_UNIT_BYTES);
+	uint64_t before, after;
 
-	for (int tries = 0; tries < 1000; tries++) {
-		uint64_t before = __atomic_load_n(&header->word, __ATOMIC_ACQUIRE), after;
-		uint32_t length = trace_word_length(before);
+	for (int tries = 0; tries < 1000 && read_word(fd, offset, &before); tries++) {
+		size_t bytes = TRACE_PIECE_BYTES + trace_word_length(before);
 
-		if (length > TRACE_RECORDS_MAX)
+		if (bytes > TRACE_UNIT_BYTES || file_read_at(fd, copy, bytes, offset) < bytes ||
+		    !read_word(fd, offset, &after))
 			break;
-		memcpy(copy, slot, TRACE_PIECE_BYTES + length);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		after = __atomic_load_n(&header->word, __ATOMIC_RELAXED);
 		if (trace_word_sequence(before) == trace_word_sequence(after)) {
 			((struct trace_piece *)copy)->word = before;
-			return memory_resize(copy, 1, TRACE_PIECE_BYTES + length);
+			return memory_resize(copy, 1, bytes);
 		}
 	}
 	free(copy);
 	return NULL;
 }
 
+static bool has_slot(int fd, uint64_t offset)
+{
+	uint32_t magic;
+
+	return file_read_at(fd, &magic, sizeof(magic), offset) == sizeof(magic) &&
+	       magic == TRACE_SLOT_MAGIC;
+}
+
 static void copy_slots(struct pieces *pieces, uint64_t file_bytes)
 {
-	uint8_t *map = mmap(NULL, file_bytes, PROT_READ, MAP_SHARED, pieces->companion_fd, 0);
 	struct piece piece = {.in_companion = true, .offset = CONTROL_PAGE_BYTES};
 
-	if (map == MAP_FAILED)
-		return;
 	for (; piece.offset < file_bytes; piece.offset += TRACE_UNIT_BYTES) {
 		piece.offset = next_unit(pieces->companion_fd, CONTROL_PAGE_BYTES, piece.offset);
 		if (piece.offset >= file_bytes || file_bytes - piece.offset < TRACE_UNIT_BYTES)
 			break;
-		if (((struct trace_piece *)(map + piece.offset))->magic != TRACE_SLOT_MAGIC)
+		if (!has_slot(pieces->companion_fd, piece.offset))
 			continue;
-		piece.copy = copy_slot(map + piece.offset);
+		piece.copy = copy_slot(pieces->companion_fd, piece.offset);
 		if (!piece.copy)
 			continue;
 		if (is_slot((struct trace_piece *)piece.copy)) {
@@ -258,7 +265,6 @@ static void copy_slots(struct pieces *pieces, uint64_t file_bytes)
 			free(piece.copy);
 		}
 	}
-	munmap(map, file_bytes);
 }
 
 static void index_slot(struct pieces *pieces, uint64_t offset, uint64_t file_bytes)
@@ -303,7 +309,7 @@ void pieces_join(struct pieces *pieces, const char *path, const char *companion,
 
 	if (pieces->is_packed)
 		return;
-	own_path = companion ? NULL : companion_path(path);
+	own_path = companion ? NULL : pieces_companion_path(path);
 	pieces->companion_fd = open(companion ? companion : own_path,
 				    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	free(own_path);

@@ -62,6 +62,9 @@ struct pieces {
  * can learn where the companion is. pieces->tell must be set before. */
 int pieces_open(struct pieces *pieces, const char *path, struct error *err);
 
+/* ".NAME.live" beside @path; to be freed. */
+char *pieces_companion_path(const char *path);
+
 /*
  * Joins the companion: at @companion, or (NULL) where it belongs, ".NAME.live"
  * beside @path. None, or one that belongs to another trace, is no error.

@@ -51,6 +51,7 @@ struct reader {
 	struct live_maps maps;
 
 	struct hash_map pc_of_id, pc_of_literal, scope_of_hash;
+	struct hash_map thread_of_tid; /* the first that had it */
 	uint32_t *pc_of_low_id; /* the same for ids below pc_low_ids; HASH_MAP_NONE */
 	uint32_t pc_low_ids;
 	uint64_t faults_passed_over;
@@ -68,6 +69,8 @@ struct reader {
 	uint64_t *module_reach; /* by the same order: the farthest end up to here */
 	struct module_gone *gone;
 	size_t gone_count;
+	uint32_t *by_real;     /* pieces with a time of the wall clock, by it; made on need */
+	size_t by_real_count;
 	uint64_t *lane_events; /* by row of pieces.lanes */
 
 	/* Of the index, see trace_index.c. */

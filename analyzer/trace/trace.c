@@ -87,22 +87,64 @@ static uint64_t to_ns(const struct reader *reader, uint64_t units)
 	return clock_ns(&reader->clock, units);
 }
 
-/* ns since the start of a wall clock time, by the piece whose own is nearest. */
-static uint64_t real_to_ns(const struct reader *reader, uint64_t real_ns)
+static int compare_real(const void *left, const void *right, void *context)
 {
-	const struct piece *nearest = NULL;
-	uint64_t least = UINT64_MAX;
+	const struct piece *items = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	if (items[a].real_ns != items[b].real_ns)
+		return items[a].real_ns < items[b].real_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void order_by_real(struct reader *reader)
+{
+	struct pieces *pieces = &reader->pieces;
+
+	if (reader->by_real)
+		return;
+	reader->by_real = memory_zeroed(pieces->outside_first + 1, sizeof(*reader->by_real));
+	for (uint32_t i = 0; i < pieces->outside_first; i++)
+		if (pieces->items[i].real_ns)
+			reader->by_real[reader->by_real_count++] = i;
+	if (reader->by_real_count)
+		qsort_r(reader->by_real, reader->by_real_count, sizeof(*reader->by_real),
+			compare_real, pieces->items);
+}
+
+/* The piece whose own wall clock time is nearest, NULL: none has any. */
+static const struct piece *nearest_piece(struct reader *reader, uint64_t real_ns)
+{
+	const struct piece *items = reader->pieces.items, *below, *above;
+	size_t low = 0, high;
+
+	order_by_real(reader);
+	high = reader->by_real_count;
+	if (!high)
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (items[reader->by_real[middle]].real_ns <= real_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return &items[reader->by_real[0]];
+	below = &items[reader->by_real[low - 1]];
+	if (low == reader->by_real_count)
+		return below;
+	above = &items[reader->by_real[low]];
+	return real_ns - below->real_ns <= above->real_ns - real_ns ? below : above;
+}
+
+/* ns since the start of a wall clock time, by the piece whose own is nearest. */
+static uint64_t real_to_ns(struct reader *reader, uint64_t real_ns)
+{
+	const struct piece *nearest = nearest_piece(reader, real_ns);
 	int64_t ns;
 
-	for (size_t i = 0; i < reader->pieces.outside_first; i++) {
-		const struct piece *piece = &reader->pieces.items[i];
-		uint64_t away = piece->real_ns > real_ns ? piece->real_ns - real_ns :
-							   real_ns - piece->real_ns;
-		if (piece->real_ns && away < least) {
-			least = away;
-			nearest = piece;
-		}
-	}
 	if (!nearest)
 		return 0;
 	ns = (int64_t)to_ns(reader, nearest->ticks >> TRACE_TIME_SHIFT) +
@@ -426,6 +468,8 @@ void trace_close(struct trace *trace)
 	hash_map_release(&reader->pc_of_id);
 	hash_map_release(&reader->pc_of_literal);
 	hash_map_release(&reader->scope_of_hash);
+	hash_map_release(&reader->thread_of_tid);
+	free(reader->by_real);
 	string_arena_release(&reader->strings);
 	free(reader->pc_of_low_id);
 	free(reader->pc_times);

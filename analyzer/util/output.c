@@ -25,6 +25,20 @@ static bool is_no_file(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+static int give_up(struct output *output, int descriptor, struct error *err)
+{
+	int status = failed(err, output->path, "can't be written");
+
+	if (descriptor >= 0) {
+		close(descriptor);
+		unlink(output->temporary);
+	}
+	free(output->temporary);
+	free(output->path);
+	*output = (struct output){ 0 };
+	return status;
+}
+
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	int descriptor;
@@ -35,13 +49,13 @@ int output_open(struct output *output, const char *path, struct error *err)
 	output->path = memory_string(path);
 	if (is_no_file(path)) {
 		output->file = fopen(path, "w");
-		return output->file ? 0 : failed(err, path, "can't be written");
+		return output->file ? 0 : give_up(output, -1, err);
 	}
 	output->temporary = memory_format("%s.XXXXXX", path);
 	descriptor = mkstemp(output->temporary);
 	output->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
 	if (!output->file)
-		return failed(err, path, "can't be written");
+		return give_up(output, descriptor, err);
 	/* mkstemp's 0600 would be odd for a report: what umask lets through. */
 	mode_t mask = umask(0);
 

@@ -74,6 +74,16 @@ static bool may_be_equal(const struct query *query, const struct profile_site *a
 	return dx + dy > 0 && difference < 2 * sqrt(dx * dx + dy * dy);
 }
 
+static void freed_by_row(struct table *table, struct profile *profile,
+			 const struct freed_by *freed_by, const struct profile_site *site)
+{
+	char *words = freed_by_words(freed_by, profile, site);
+
+	if (words)
+		table_line(table, TABLE_DIM, "%s", words);
+	free(words);
+}
+
 static void site_row(struct table *table, const struct view_request *request,
 		     struct profile *profile, const struct sites_table *shape,
 		     const struct rows *rows, size_t index, bool *any_equal)
@@ -98,6 +108,8 @@ static void site_row(struct table *table, const struct view_request *request,
 						request->query.by_count, request->raw));
 		table_stack(table, profile, &site->stacks[s], shape->frames);
 	}
+	if (stacks && shape->freed_by)
+		freed_by_row(table, profile, shape->freed_by, site);
 	if (stacks && stacks < site->stack_count)
 		table_line(table, TABLE_DIM, "    %zu more stacks (--stacks 0 shows all)",
 			   site->stack_count - stacks);

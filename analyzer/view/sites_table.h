@@ -6,6 +6,7 @@
 #define ANALYZER_VIEW_SITES_TABLE_H
 
 #include "model/profile.h"
+#include "view/freed_by.h"
 #include "view/view.h"
 
 struct sites_column {
@@ -23,6 +24,7 @@ struct sites_table {
 	size_t frames;             /* frames of a stack shown */
 	/* false: the site is left out of the rows and of the total. NULL: all. */
 	bool (*is_wanted)(const struct profile_site *site);
+	const struct freed_by *freed_by; /* told below each site that shows its stacks; or NULL */
 };
 
 /* Returns how many sites there were. */

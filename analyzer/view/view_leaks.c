@@ -93,7 +93,8 @@ static bool has_live(const struct profile_site *site)
 }
 
 static void print_json(const struct view_request *request, const struct trace_set *set,
-		       struct profile *profile, const struct tally *dropped)
+		       struct profile *profile, const struct freed_by *freed_by,
+		       const struct tally *dropped)
 {
 	size_t rows = query_rows(request->query.limit, profile->site_count, profile->site_count);
 	struct json json;
@@ -114,6 +115,7 @@ static void print_json(const struct view_request *request, const struct trace_se
 		json_object_begin(&json, NULL);
 		json_site(&json, profile, site,
 			  query_rows(request->query.stacks, 3, site->stack_count));
+		freed_by_json(freed_by, &json, profile, site);
 		json_object_end(&json);
 	}
 	json_array_end(&json);
@@ -152,11 +154,12 @@ static void print_none(const struct view_request *request, const struct tally *d
 }
 
 static void print_text(const struct view_request *request, const struct trace_set *set,
-		       struct profile *profile, const struct tally *dropped)
+		       struct profile *profile, const struct freed_by *freed_by,
+		       const struct tally *dropped)
 {
 	struct sites_table shape = {
 		.columns = request->query.by_count ? by_count : by_bytes, .column_count = 4,
-		.stacks = 1, .frames = 24, .is_wanted = has_live,
+		.stacks = 1, .frames = 24, .is_wanted = has_live, .freed_by = freed_by,
 	};
 
 	print_heading(request, set, profile);
@@ -176,23 +179,25 @@ int view_leaks(struct view_request *request, struct trace_set *set, struct error
 {
 	struct suppressed suppressed = { 0 };
 	struct profile *profile = NULL;
+	struct freed_by freed_by = { 0 };
 	struct tally dropped;
 	int status = suppressions_make(&suppressed, err);
 
 	if (!request->query.sort_given)
 		request->query.sort = METRIC_LIVE;
 	if (!status)
-		status = profile_build(set, &request->query, &profile, err);
+		status = freed_by_build(set, &request->query, &freed_by, &profile, err);
 	if (!status) {
 		profile_drop(profile, is_suppressed, &suppressed, &dropped);
 		if (request->format == FORMAT_JSON)
-			print_json(request, set, profile, &dropped);
+			print_json(request, set, profile, &freed_by, &dropped);
 		else if (request->format == FORMAT_CSV)
 			sites_csv(request, profile);
 		else
-			print_text(request, set, profile, &dropped);
+			print_text(request, set, profile, &freed_by, &dropped);
 	}
 	profile_free(profile);
+	freed_by_release(&freed_by);
 	suppressions_free(suppressed.list);
 	free(suppressed.frames);
 	return status;

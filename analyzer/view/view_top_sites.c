@@ -38,8 +38,21 @@ static const struct sites_column peak_counts[] = {
 #define SHAPE(array)                                                                               \
 	{ .columns = array, .column_count = sizeof(array) / sizeof(*(array)), .frames = 32 }
 
+#define PEAK_SHAPE(array)                                                                          \
+	{ .columns = array, .column_count = sizeof(array) / sizeof(*(array)), .frames = 32,        \
+	  .is_wanted = was_there }
+
+/* Something of it was live when the heap was largest. */
+static bool was_there(const struct profile_site *site)
+{
+	const struct number *peak = &site->tally.of[METRIC_PEAK];
+
+	return peak->count > 0 || peak->bytes > 0;
+}
+
 static void print_json(const struct view_request *request, const struct trace_set *set,
-		       struct profile *profile, const char *schema)
+		       struct profile *profile, const struct freed_by *freed_by,
+		       const char *schema)
 {
 	size_t rows = query_rows(request->query.limit, profile->site_count, profile->site_count);
 	struct json json;
@@ -56,6 +69,7 @@ static void print_json(const struct view_request *request, const struct trace_se
 		json_object_begin(&json, NULL);
 		json_site(&json, profile, site,
 			  query_rows(request->query.stacks, 3, site->stack_count));
+		freed_by_json(freed_by, &json, profile, site);
 		json_object_end(&json);
 	}
 	json_array_end(&json);
@@ -75,23 +89,27 @@ static void print_mapped(const struct view_request *request, struct profile *pro
 }
 
 static int show(struct view_request *request, struct trace_set *set, const char *schema,
-		const struct sites_table *shape, struct error *err)
+		const struct sites_table *kind, struct error *err)
 {
+	struct sites_table shape = *kind;
 	struct profile *profile;
-	int status = profile_build(set, &request->query, &profile, err);
+	struct freed_by freed_by;
+	int status = freed_by_build(set, &request->query, &freed_by, &profile, err);
 
 	if (status)
 		return status;
 	if (request->format == FORMAT_JSON) {
-		print_json(request, set, profile, schema);
+		print_json(request, set, profile, &freed_by, schema);
 	} else if (request->format == FORMAT_CSV) {
 		sites_csv(request, profile);
 	} else {
+		shape.freed_by = &freed_by;
 		print_heading(request, set, profile);
-		sites_table_print(request, profile, shape);
+		sites_table_print(request, profile, &shape);
 		print_mapped(request, profile);
 	}
 	profile_free(profile);
+	freed_by_release(&freed_by);
 	return 0;
 }
 
@@ -106,8 +124,8 @@ int view_top_sites(struct view_request *request, struct trace_set *set, struct e
 
 int view_peak(struct view_request *request, struct trace_set *set, struct error *err)
 {
-	static const struct sites_table bytes = SHAPE(peak_bytes);
-	static const struct sites_table calls = SHAPE(peak_counts);
+	static const struct sites_table bytes = PEAK_SHAPE(peak_bytes);
+	static const struct sites_table calls = PEAK_SHAPE(peak_counts);
 
 	if (!request->query.sort_given)
 		request->query.sort = METRIC_PEAK;
