@@ -109,8 +109,9 @@ static void lifetimes_end(struct aggregator *self, uint64_t end_ns)
 
 void lifetimes_init(struct lifetimes *lifetimes, uint64_t duration_ns)
 {
-	*lifetimes = (struct lifetimes){ .aggregator = { .take = lifetimes_take, .end = lifetimes_end,
-						       .take_pairs = lifetimes_take_pairs },
+	*lifetimes = (struct lifetimes){ .aggregator = { .take = lifetimes_take,
+							 .end = lifetimes_end,
+							 .take_pairs = lifetimes_take_pairs },
 					 .duration_ns = duration_ns };
 	lifetimes->births = memory_zeroed(BIRTH_STEPS, sizeof(*lifetimes->births));
 	lifetimes->step_ns = duration_ns / BIRTH_STEPS + 1;

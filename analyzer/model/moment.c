@@ -191,7 +191,8 @@ static bool auto_wants(struct aggregator *self, const struct slice *slice)
 
 void auto_rule_init(struct auto_rule *rule)
 {
-	*rule = (struct auto_rule){ .aggregator = { .take = auto_take, .take_pairs = pairs_pass_over,
+	*rule = (struct auto_rule){ .aggregator = { .take = auto_take,
+						   .take_pairs = pairs_pass_over,
 						   .wants_events = auto_wants },
 				    .next_bytes = AUTO_FLOOR_BYTES };
 }

@@ -157,7 +157,8 @@ struct index_writer *trace_index_begin(struct trace *trace)
 {
 	struct reader *reader = reader_of(trace);
 
-	if (!reader->can_index || reader->index || reader->stacks.node_count > 1 || trace->fault_count || !trace->info.exact ||
+	if (!reader->can_index || reader->index || reader->stacks.node_count > 1 ||
+	    trace->fault_count || !trace->info.exact ||
 	    trace->info.running || has_stops(trace) ||
 	    reader->clock.ns_per_unit < (uint64_t)1 << 32)
 		return NULL;

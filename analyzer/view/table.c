@@ -114,9 +114,13 @@ void table_line(struct table *table, enum table_style style, const char *format,
 
 /* ---- printing ---- */
 
+#define HIDDEN UINT32_MAX
+
 static void find_widths(const struct table *table, unsigned *widths)
 {
 	for (size_t c = 0; c < table->column_count; c++) {
+		if (widths[c] == HIDDEN)
+			continue;
 		widths[c] = text_columns(table->columns[c].title);
 		for (size_t i = 0; i < table->line_count; i++) {
 			const struct table_item *cells = table->lines[i].cells;
@@ -128,23 +132,42 @@ static void find_widths(const struct table *table, unsigned *widths)
 	}
 }
 
-/* Columns that may be cut give way, the widest first. */
-static void fit_widths(const struct table *table, unsigned *widths, unsigned width)
+/* Columns that may be cut give way, the widest first. false: that's not enough. */
+static bool cut_widths(const struct table *table, unsigned *widths, unsigned width)
 {
 	for (;;) {
 		unsigned total = 0;
 		size_t widest = table->column_count;
 
 		for (size_t c = 0; c < table->column_count; c++) {
+			if (widths[c] == HIDDEN)
+				continue;
 			total += widths[c] + (c ? GAP : 0);
 			if (table->columns[c].may_cut && widths[c] > LEAST_CUT_COLUMNS &&
 			    (widest == table->column_count || widths[c] > widths[widest]))
 				widest = c;
 		}
 		if (total <= width || widest == table->column_count)
-			return;
+			return total <= width;
 		widths[widest]--;
 	}
+}
+
+/* Takes the last column away that isn't a name, but the first stays. */
+static bool hide_column(const struct table *table, unsigned *widths)
+{
+	for (size_t c = table->column_count; c-- > 1;)
+		if (widths[c] != HIDDEN && !table->columns[c].may_cut) {
+			widths[c] = HIDDEN;
+			return true;
+		}
+	return false;
+}
+
+static void fit_widths(const struct table *table, unsigned *widths, unsigned width)
+{
+	while (!cut_widths(table, widths, width) && hide_column(table, widths))
+		find_widths(table, widths);
 }
 
 static void print_item(FILE *out, const char *text, enum table_style style, bool color)
@@ -167,9 +190,12 @@ static void print_cells(const struct table *table, const struct table_item *cell
 
 	for (size_t c = 0; c < table->column_count && cells[c].text; c++) {
 		size_t size = strlen(cells[c].text) + 8;
-		char *cut = memory_zeroed(size, 1);
+		char *cut;
 		unsigned width;
 
+		if (widths[c] == HIDDEN)
+			continue;
+		cut = memory_zeroed(size, 1);
 		text_cut_place(cells[c].text, widths[c], cut, size);
 		width = text_columns(cut);
 		owed += c ? GAP : 0;

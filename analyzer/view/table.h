@@ -35,7 +35,8 @@ void table_cell(struct table *table, enum table_style style, const char *format,
 void table_line(struct table *table, enum table_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* @width 0 = don't cut. */
+/* @width 0 = don't cut. Where it is too narrow for all columns, the last ones that
+ * hold no names are left out. */
 void table_print(const struct table *table, FILE *out, unsigned width, bool color);
 
 #endif

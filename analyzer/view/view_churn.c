@@ -250,8 +250,8 @@ static void print_text(const struct view_request *request, const struct trace_se
 	table_print(out, request->out, request->width, request->color);
 	table_free(out);
 	fprintf(request->out,
-		"\nshort-lived: freed in less than %s, or temporary: freed by the same "
-		"thread before its\nnext allocation. mean: bytes of a call.\n",
+		"\nshort-lived: freed in less than %s, or temporary: freed by the same\n"
+		"thread before its next allocation. mean: bytes of a call.\n",
 		units_duration(text, table->age_ns));
 }
 

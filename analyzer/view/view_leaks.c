@@ -131,8 +131,8 @@ static void print_notes(const struct view_request *request, const struct profile
 
 	if (kept->count)
 		fprintf(request->out,
-			"\nNot listed: %s in %s block%s suppressions (libc's own; "
-			"--no-default-suppressions).\n",
+			"\nNot listed: %s in %s block%s suppressions\n"
+			"(libc's own; --no-default-suppressions).\n",
 			units_bytes(bytes, kept->bytes, request->raw),
 			units_count(count, kept->count, request->raw),
 			kept->count == 1 ? " that matches" : "s that match");

@@ -139,7 +139,7 @@ static void print_text(const struct multi *multi, const struct trace *trace,
 	table_print(table, multi->request->out, multi->request->width, multi->request->color);
 	table_free(table);
 	if (has_slack(trace))
-		fputs("\nslack: what malloc gives beyond what was asked for, of live blocks, by "
+		fputs("\nslack: what malloc gives beyond what was asked for, of live blocks, by\n"
 		      "glibc's rule.\n", multi->request->out);
 }
 
