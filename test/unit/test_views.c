@@ -181,7 +181,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 			char *text = shown(names[n], widths[w], FORMAT_TEXT), *rest = text, *line;
 
 			while ((line = strsep(&rest, "\n")))
-				if (text_columns(line) > widths[w] && strncmp(line, "app ", 4) &&
+				if (text_columns(line) > widths[w] && strncmp(line, "app", 3) &&
 				    strncmp(line, "short", 5) && strncmp(line, "thread b", 8) &&
 				    strncmp(line, "slack", 5))
 					fail_msg("%s at %u: %s", names[n], widths[w], line);
