@@ -25,8 +25,10 @@
 /* While one thread records, the clock is read for every 16th event: its order
  * is known without. */
 #define CLOCK_EVERY 16
-/* Deltas between looks at the thread's name. */
-#define NAME_EVERY 64
+/* Deltas between looks at the thread's name, a system call: few at first, since most
+ * threads get it early, then twice as many each time. */
+#define NAME_EVERY_FIRST 64
+#define NAME_EVERY_LAST 4096
 
 uint32_t recorder_lanes;
 uint64_t recorder_mapped_bytes;
@@ -98,6 +100,14 @@ static void state_name(struct recorder *recorder)
 	commit_cursor(recorder, &cursor);
 }
 
+static noinline void look_at_name(struct recorder *recorder)
+{
+	if (recorder->name_every < NAME_EVERY_LAST)
+		recorder->name_every *= 2;
+	recorder->name_skip = recorder->name_every;
+	state_name(recorder);
+}
+
 /* A piece has just begun: nothing is known to its decoder. */
 static void begin_piece(struct recorder *recorder)
 {
@@ -150,6 +160,12 @@ static inline bool have_room(struct recorder *recorder)
 
 /* ---- a lane's life ---- */
 
+static void begin_name(struct recorder *recorder)
+{
+	recorder->name[0] = 0;
+	recorder->name_every = recorder->name_skip = NAME_EVERY_FIRST;
+}
+
 static void state_owner(struct recorder *recorder, uint32_t tid)
 {
 	struct record_cursor cursor = cursor_of(recorder);
@@ -159,7 +175,7 @@ static void state_owner(struct recorder *recorder, uint32_t tid)
 	record_end(&cursor);
 	commit_cursor(recorder, &cursor);
 	recorder->buffer.tid = tid;
-	recorder->name[0] = 0;
+	begin_name(recorder);
 	state_name(recorder);
 }
 
@@ -170,6 +186,7 @@ bool recorder_begin(struct recorder *recorder, uint32_t tid)
 	__atomic_fetch_add(&recorder_lanes, 1, __ATOMIC_RELAXED);
 	recorder->trace = process_generation();
 	recorder->clock_every = 1;
+	begin_name(recorder);
 	recorder->rate = settings_get()->rate_bytes;
 	begin_piece(recorder);
 	return true;
@@ -258,15 +275,16 @@ enum places {
 	PLACES_LOST,    /* no room: the event is lost */
 };
 
-/* Fills `held` with the records of the next fresh place. */
-static bool fill_held(struct recorder *recorder)
+/* Adds the records of the next fresh place to `held`. */
+static bool hold_one(struct recorder *recorder)
 {
+	uint8_t *at = recorder->held + recorder->held_bytes;
 	struct record_cursor cursor;
 	struct pc_entry entry;
 
 	if (!pc_table_take_fresh(&entry))
 		return false;
-	cursor.at = recorder->held + module_note_pc(entry.pc, recorder->held);
+	cursor.at = at + module_note_pc(entry.pc, at);
 	cursor.end = recorder->held + sizeof recorder->held;
 	record_begin(&cursor, TRACE_KIND_PC);
 	record_number(&cursor, entry.id);
@@ -278,17 +296,18 @@ static bool fill_held(struct recorder *recorder)
 }
 
 /* No handler may leave between the taking and the keeping. */
-static bool hold_place(struct recorder *recorder)
+static bool hold_places(struct recorder *recorder)
 {
 	uint64_t signals;
-	bool done;
 
 	if (!pc_table_has_fresh())
 		return false;
 	signals = os_block_signals();
-	done = fill_held(recorder);
+	while (recorder->held_bytes <= sizeof(recorder->held) - RECORDER_PLACE_BYTES &&
+	       hold_one(recorder))
+		;
 	os_restore_signals(signals);
-	return done;
+	return recorder->held_bytes != 0;
 }
 
 static enum places write_held(struct recorder *recorder)
@@ -316,7 +335,7 @@ static enum places state_places(struct recorder *recorder)
 {
 	enum places result = PLACES_STATED, one;
 
-	while (recorder->held_bytes || hold_place(recorder)) {
+	while (recorder->held_bytes || hold_places(recorder)) {
 		one = write_held(recorder);
 		if (one == PLACES_LOST)
 			return one;
@@ -353,8 +372,8 @@ static noinline bool prepare_delta(struct recorder *recorder, bool *is_lost)
 		commit_cursor(recorder, &cursor);
 		state_scopes(recorder);
 	}
-	if (++recorder->deltas % NAME_EVERY == 0)
-		state_name(recorder);
+	if (--recorder->name_skip < 0)
+		look_at_name(recorder);
 	switch (state_places(recorder)) {
 	case PLACES_STATED:
 		return true;

@@ -21,6 +21,9 @@
 #define RECORDER_SCOPES_MAX 16
 #define RECORDER_SCOPE_NAME_MAX 64
 
+/* Of one new place in the code, the records of its module with it. */
+#define RECORDER_PLACE_BYTES (MODULE_RECORDS_MAX + 64)
+
 struct recorder {
 	struct event_buffer buffer;
 	struct unwind_state *unwind;
@@ -33,12 +36,13 @@ struct recorder {
 	uint64_t stated_rate;   /* that the decoder believes */
 	uint32_t trace;         /* process_generation() of the trace that the lane is in */
 	uint32_t scopes;        /* open ones; those beyond the maximum are counted only */
-	uint32_t deltas;        /* since the thread's name was looked at */
+	int32_t name_skip;      /* deltas until the thread's name is looked at again */
+	int32_t name_every;     /* ... counts from here */
 	char name[16];          /* as last written */
 	uint64_t addresses[TRACE_ADDRESS_SLOTS];
 	uint64_t sizes[TRACE_CACHE_SLOTS];
 	char scope_names[RECORDER_SCOPES_MAX][RECORDER_SCOPE_NAME_MAX];
-	uint8_t held[MODULE_RECORDS_MAX + 64]; /* MODULE and PC records on their way */
+	uint8_t held[RECORDER_PLACE_BYTES + 512]; /* MODULE and PC records on their way */
 };
 
 /* Lanes begun by this process so far: while it is 1, order needs no clock. */

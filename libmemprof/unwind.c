@@ -41,7 +41,9 @@
  * so that it survives a walk that takes those off the memo. */
 #define ANCHOR_BELOW 6
 /* Pairs copied at most. */
-#define COPIED_MAX 256u /* a multiple of 4: copies are compared by fours */
+#define COPIED_MAX 256u
+/* Copies are compared by fours, so that many of them are a multiple of it. */
+#define COPIED_ROUND 4u
 
 #define NO_SLOT TRACE_CACHE_SLOTS
 
@@ -75,6 +77,9 @@ struct unwind_state {
 	/* Copied pairs of cached stacks. */
 	uint32_t pool_block;   /* being filled */
 	uint32_t pool_used;    /* pairs in it */
+	/* Which slots of the cache have had pairs in each block. */
+	uint32_t pool_slot_count[POOL_BLOCKS];
+	uint8_t pool_slots[POOL_BLOCKS][POOL_BLOCK_PAIRS / COPIED_ROUND];
 	struct pair pool[POOL_BLOCKS * POOL_BLOCK_PAIRS];
 
 	uint64_t arrays[];
@@ -151,6 +156,8 @@ void unwind_restart(struct unwind_state *state)
 		state->cache.slots[i].pc = 0;
 	state->pool_block = 0;
 	state->pool_used = 0;
+	for (unsigned i = 0; i < POOL_BLOCKS; i++)
+		state->pool_slot_count[i] = 0;
 }
 
 bool unwind_take_restarted(struct unwind_state *state)
@@ -597,26 +604,33 @@ static bool cache_search(const struct unwind_state *state, uintptr_t pc, uintptr
 	return false;
 }
 
-static void pool_next_block(struct unwind_state *state)
+static noinline void pool_next_block(struct unwind_state *state)
 {
-	const struct pair *begin;
+	uint32_t block = (state->pool_block + 1) % POOL_BLOCKS;
+	const struct pair *begin = &state->pool[block * POOL_BLOCK_PAIRS];
 
-	state->pool_block = (state->pool_block + 1) % POOL_BLOCKS;
+	state->pool_block = block;
 	state->pool_used = 0;
-	begin = &state->pool[state->pool_block * POOL_BLOCK_PAIRS];
-	for (unsigned i = 0; i < TRACE_CACHE_SLOTS; i++) {
-		if ((size_t)(state->cache.slots[i].pairs - begin) < POOL_BLOCK_PAIRS)
-			state->cache.slots[i].pc = 0;
+	for (uint32_t i = 0; i < state->pool_slot_count[block]; i++) {
+		struct cached *cached = &state->cache.slots[state->pool_slots[block][i]];
+
+		if ((size_t)(cached->pairs - begin) < POOL_BLOCK_PAIRS)
+			cached->pc = 0;
 	}
+	state->pool_slot_count[block] = 0;
 }
 
-/* Room for @count pairs in one piece. */
-static struct pair *pool_take(struct unwind_state *state, uint32_t count)
+/* Room for @count pairs, a multiple of COPIED_ROUND, in one piece, for what @slot of
+ * the cache has. */
+static struct pair *pool_take(struct unwind_state *state, uint32_t count, unsigned slot)
 {
 	struct pair *pairs;
 
 	if (state->pool_used + count > POOL_BLOCK_PAIRS)
 		pool_next_block(state);
+	if (count)
+		state->pool_slots[state->pool_block]
+				 [state->pool_slot_count[state->pool_block]++] = (uint8_t)slot;
 	pairs = &state->pool[state->pool_block * POOL_BLOCK_PAIRS + state->pool_used];
 	state->pool_used += count;
 	return pairs;
@@ -650,9 +664,9 @@ static inline void copy_pairs(struct pair *to, const struct pair *from, uint32_t
 		*to++ = *from++;
 }
 
-static void cache_fill(struct unwind_state *state, struct cached *cached,
-		       const struct walked *walked)
+static void cache_fill(struct unwind_state *state, unsigned slot, const struct walked *walked)
 {
+	struct cached *cached = &state->cache.slots[slot];
 	const struct frame *top = &state->cache.frames[state->cache.frame_count - 1];
 	uint32_t anchor, begin, count, rounded;
 	struct pair *copy;
@@ -663,8 +677,8 @@ static void cache_fill(struct unwind_state *state, struct cached *cached,
 	anchor = choose_anchor(state, walked);
 	begin = anchor ? frame_pairs_end(&state->cache.frames[anchor - 1]) : 0;
 	count = frame_pairs_end(top) - begin;
-	rounded = (count + 3) & ~3u;
-	copy = pool_take(state, rounded);
+	rounded = (count + COPIED_ROUND - 1) & ~(COPIED_ROUND - 1);
+	copy = pool_take(state, rounded, slot);
 	for (uint32_t i = 0; i < rounded - count; i++)
 		copy[i] = state->cache.pairs[begin];
 	copy_pairs(copy + (rounded - count), &state->cache.pairs[begin], count);
@@ -729,7 +743,7 @@ static void capture_by_walk(struct unwind_state *state, struct stack_delta *delt
 			state->steps[delta->pushed++].id = walked.end;
 	}
 	memo_push(state, &walked);
-	cache_fill(state, &state->cache.slots[slot], &walked);
+	cache_fill(state, slot, &walked);
 	state->cache.last_slot = slot;
 }
 
