@@ -39,6 +39,9 @@ function quiet(what, page, file) {
 	ok(`${what}: no request but the file itself`, page.requests.every((u) => u.split("#")[0] === "file://" + file || u.startsWith("data:")), page.requests);
 }
 
+/* page.url() is told of changes of the fragment only later. */
+const where = (page) => page.evaluate(() => location.href);
+
 const go = (page, hash) => page.evaluate((h) => new Promise((done) => {
 	location.hash = h;
 	setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 30);
@@ -163,24 +166,24 @@ async function actions() {
 	await page.mouse.down();
 	await page.mouse.move(strip.x + strip.width * 0.75, strip.y + 20, { steps: 4 });
 	await page.mouse.up();
-	ok("dragging on the strip chooses a range", /from=2\d.*to=6\d/.test(page.url()), page.url());
+	ok("dragging on the strip chooses a range", /from=2\d.*to=6\d/.test(await where(page)), await where(page));
 	ok("... and the growth follows", (await text(".overview .columns .sub")).includes("from 20.8"));
 	await page.keyboard.press("5");
-	ok("a digit goes to a view", /view=sites/.test(page.url()));
+	ok("a digit goes to a view", /view=sites/.test(await where(page)));
 	ok("... where the range shows the change first", (await page.textContent(".vt-head")).startsWith("call site") && (await page.textContent(".vt-head")).includes("change"));
 	const first = await page.textContent(".vt-slot .vt-row");
 	await page.click('.vt-th button:has-text("call site")');
-	ok("a click on a column sorts", /sort=name/.test(page.url()) && (await page.textContent(".vt-slot .vt-row")) !== first);
+	ok("a click on a column sorts", /sort=name/.test(await where(page)) && (await page.textContent(".vt-slot .vt-row")) !== first);
 	await page.keyboard.press("Escape");
-	ok("Escape goes back to the whole run", !/from=/.test(page.url()));
+	ok("Escape goes back to the whole run", !/from=/.test(await where(page)));
 	await page.mouse.click(strip.x + strip.width * 0.5, strip.y + 20);
-	ok("a click on the strip chooses a moment", /at=41/.test(page.url()), page.url());
-	const before = page.url();
+	ok("a click on the strip chooses a moment", /at=41/.test(await where(page)), await where(page));
+	const before = await where(page);
 	await page.keyboard.press("]");
-	ok("] goes to the next moment", page.url() !== before && /at=41\.9|at=42/.test(page.url()), page.url());
+	ok("] goes to the next moment", await where(page) !== before && /at=41\.9|at=42/.test(await where(page)), await where(page));
 	await page.goBack();
 	await page.waitForTimeout(50);
-	ok("Back goes back", !/at=41\.9/.test(page.url()) || page.url() !== before);
+	ok("Back goes back", !/at=41\.9/.test(await where(page)) || await where(page) !== before);
 
 	await go(page, "#view=sites");
 	await page.fill(".search", "attach_trailer");
@@ -190,7 +193,7 @@ async function actions() {
 	ok("Enter opens a row with its stacks", (await page.locator(".vt-panel .frames li").count()) > 3);
 	ok("... and the source around its line", (await text(".vt-panel code.here")).includes("new Trailer"));
 	await page.click("text=Find in the flame graph");
-	ok("from a row to the flame graph", /view=flame/.test(page.url()) && (await text(".matched")).includes("% matches"));
+	ok("from a row to the flame graph", /view=flame/.test(await where(page)) && (await text(".matched")).includes("% matches"));
 	await go(page, "#view=flame");
 	await page.keyboard.press("/");
 	ok("/ goes to the search box", await page.evaluate(() => document.activeElement.classList.contains("search")));
@@ -199,12 +202,12 @@ async function actions() {
 	await page.fill(".search", "");
 	const flame = await page.locator("canvas.flame").boundingBox();
 	await page.mouse.click(flame.x + 80, flame.y + 5 * 20 + 8);
-	ok("a click zooms", /zoom=/.test(page.url()));
+	ok("a click zooms", /zoom=/.test(await where(page)));
 	await page.focus("canvas.flame");
 	await page.keyboard.press("ArrowDown");
 	ok("arrow keys walk and are told in words", (await text(".flame-box .unseen")).includes(", "));
 	await page.keyboard.press("Escape");
-	ok("Escape zooms out", !/zoom=/.test(page.url()));
+	ok("Escape zooms out", !/zoom=/.test(await where(page)));
 	await page.click('button:has-text("From the sites")');
 	ok("inverted: the sites are on top", await page.evaluate(() => {
 		const { tree, ordered } = window.memprof.view.flame, f = window.memprof.view.flame;
@@ -223,7 +226,7 @@ async function actions() {
 	const count = await page.evaluate(() => window.memprof.view.table.rows.length);
 	ok("names are offered to be completed", (await page.locator("datalist option").count()) > 20);
 	await page.check("text=Hide libraries");
-	ok("libraries can be hidden", (await page.evaluate(() => window.memprof.view.table.rows.length)) < count && /libs=hide/.test(page.url()));
+	ok("libraries can be hidden", (await page.evaluate(() => window.memprof.view.table.rows.length)) < count && /libs=hide/.test(await where(page)));
 	await page.uncheck("text=Hide libraries");
 	await page.selectOption("select", "module");
 	ok("sites can be grouped, and add up to the same", (await page.evaluate(() => {
@@ -238,12 +241,12 @@ async function actions() {
 	await page.mouse.down();
 	await page.mouse.move(chart.x + 600, chart.y + 60, { steps: 3 });
 	await page.mouse.up();
-	ok("dragging on a chart chooses a range", /from=.*to=/.test(page.url()), page.url());
+	ok("dragging on a chart chooses a range", /from=.*to=/.test(await where(page)), await where(page));
 	ok("... that is told above the chart, and what grew below it", (await text(".chosen")).includes(" live") &&
 		(await text(".timeline > .panel h2")) === "Where the growth went" && (await page.locator(".timeline > .panel .bar-row").count()) > 4);
 	await page.keyboard.press("Escape");
 	await page.mouse.click(chart.x + 500, chart.y + 60);
-	ok("a click on a chart chooses a moment", /at=/.test(page.url()) && (await text(".timeline > .panel h2")) === "What was live then");
+	ok("a click on a chart chooses a moment", /at=/.test(await where(page)) && (await text(".timeline > .panel h2")) === "What was live then");
 	await page.keyboard.press("Escape");
 	for (const [by, name] of [["module", "edge-cache"], ["site", "all others"], ["kernel", "nobody explains this"]]) {
 		await page.click(`.timeline [data-value="${by}"]`);
@@ -253,9 +256,9 @@ async function actions() {
 	await page.focus(".vt-row");
 	await page.keyboard.press("Enter");
 	await page.click("text=Show over time");
-	ok("from a row to its curve on the timeline", (await text(".key.asked")).includes("helper_45"), page.url());
+	ok("from a row to its curve on the timeline", (await text(".key.asked")).includes("helper_45"), await where(page));
 	await page.keyboard.press("t");
-	ok("t changes the theme", (await page.evaluate(() => document.documentElement.dataset.theme)) === "dark" && /theme=dark/.test(page.url()));
+	ok("t changes the theme", (await page.evaluate(() => document.documentElement.dataset.theme)) === "dark" && /theme=dark/.test(await where(page)));
 	await go(page, "#view=compare&from=13.312&to=83.2");
 	ok("two moments are compared", (await page.locator(".vt-row").count()) > 5 && (await text(".lead-first")).includes("from"));
 	await go(page, "#view=nonsense&metric=%00&at=x&zoom=9.9&group=__proto__&site=-1");
@@ -320,6 +323,22 @@ async function hostile() {
 	ok("... and bytes that are no UTF-8 are shown as such", (await second.textContent(".command")).includes("\u202e\ufffd"), await second.textContent(".command"));
 	quiet("a trace with hostile names", second, traced);
 	await second.context().close();
+}
+
+/* A recording by memprof run has readings of the mappings: the account of the
+ * resident memory is that of the memory view. */
+async function memory() {
+	const file = join(made, "run.html"), page = await openPage(browser, file), { now } = json("memory.json").traces[0];
+	const account = await page.evaluate((us) => {
+		const { t, categories } = window.memprof.trace.data.memory, i = t.indexOf(us);
+		return Object.fromEntries(categories.map((c) => [c.key, c.bytes[i]]));
+	}, Math.floor(now.time_ns / 1000));
+	const order = (o) => JSON.stringify(Object.entries(o).sort());
+	ok("the resident memory's parts equal those of the memory view", order(account) === order(now.rows), { account, rows: now.rows });
+	ok("... and add up to it", Object.values(account).reduce((a, b) => a + b, 0) === now.resident);
+	const shown = await page.textContent(".overview");
+	ok("... the overview tells them", shown.includes("Where did all the memory go?") && shown.includes("live blocks") && shown.includes("mapping by mapping"));
+	await page.context().close();
 }
 
 /* A program that allocated nothing: no view fails for want of numbers. */
@@ -387,7 +406,7 @@ async function long() {
 }
 
 try {
-	for (const part of [numbers, moments, tree, actions, shared, hostile, empty, sampled, compared, ...(process.env.LONG === "1" ? [long] : [])]) {
+	for (const part of [numbers, moments, memory, tree, actions, shared, hostile, empty, sampled, compared, ...(process.env.LONG === "1" ? [long] : [])]) {
 		if (process.env.PART && process.env.PART !== part.name)
 			continue;
 		const begun = Date.now();
