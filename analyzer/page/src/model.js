@@ -27,12 +27,12 @@ function summed(differences, Column) {
 }
 
 function typed(table, length) {
-	const out = {};
+	const out = {}, zeros = new Float64Array(length);
 	for (const metric of COLUMNS)
 		for (const unit of ["count", "bytes"])
 			for (const suffix of ["", "_error"]) {
 				const name = `${metric}_${unit}${suffix}`;
-				out[name] = Float64Array.from(table[name] || new Array(length).fill(0));
+				out[name] = table[name] ? new Float64Array(table[name]) : zeros;
 			}
 	return out;
 }
@@ -71,8 +71,8 @@ export class Trace {
 			this.functionOf[f] = id;
 		}
 		this.node = {
-			parent: Int32Array.from(this.data.nodes.up, (up, i) => i - up),
-			frame: Int32Array.from(this.data.nodes.frame),
+			parent: new Int32Array(this.data.nodes.up).map((up, i) => i - up),
+			frame: new Int32Array(this.data.nodes.frame),
 		};
 		this.rankModules();
 	}
@@ -153,7 +153,7 @@ export class Trace {
 		this.stackCount = stacks.site.length;
 		this.sites = { kind: sites.kind, frame: sites.frame, verdict: sites.verdict || [],
 			why: sites.why || [], ...typed(sites, this.siteCount) };
-		this.stacks = { site: Int32Array.from(stacks.site), node: summed(stacks.node, Int32Array),
+		this.stacks = { site: new Int32Array(stacks.site), node: summed(stacks.node, Int32Array),
 			...typed(stacks, this.stackCount) };
 		this.stacksOfSite = Array.from({ length: this.siteCount }, () => []);
 		for (let s = 0; s < this.stackCount; s++)
@@ -205,7 +205,7 @@ export class Trace {
 			}
 			return out;
 		};
-		this.moments = { t: Float64Array.from(raw.t), stack: raw.stack, rows, E };
+		this.moments = { t: new Float64Array(raw.t), stack: raw.stack, rows, E };
 		/* Each is large and most are never asked for. */
 		for (const name of ["live_bytes", "live_count", "allocated_bytes", "allocated_count"]) {
 			let column;
