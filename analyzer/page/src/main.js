@@ -29,6 +29,11 @@ const VIEWS = [
 const KEYS = [["1 \u2013 9, 0", "go to a view"], ["/", "search"], ["[  ]", "the moment before, the next one"], ["Esc", "the whole run again"],
 	["t", "dark or light"], ["arrows, Enter", "walk the flame graph and the table"], ["?", "this list"]];
 
+/* A word of the command as a shell would take it. */
+function quoted(word) {
+	return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+}
+
 class App {
 	constructor(payload) {
 		const traces = payload.traces.map((t) => new Trace(t));
@@ -88,7 +93,7 @@ class App {
 	}
 
 	title() {
-		const { info } = this.trace, command = Array.isArray(info.command) ? info.command.join(" ") : info.command || info.exe || info.path;
+		const { info } = this.trace, command = Array.isArray(info.command) ? info.command.map(quoted).join(" ") : info.command || info.exe || info.path;
 		document.title = format.shorten(this.programName(), 80) + " \u2013 memprof";
 		const facts = [info.pid && "pid " + info.pid, format.clock(info.start_unix_ns), "ran " + format.duration(info.duration_ns / 1000),
 			info.exact ? "exact" : "sampled, one in " + format.bytes(info.rate_bytes), format.count(info.events) + " events",
