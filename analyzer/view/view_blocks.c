@@ -117,11 +117,9 @@ static int compare_size(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void json_block(struct json *json, struct profile *profile, const struct trace *trace,
-		       const struct trace_event *e, uint64_t end_ns)
+/* What a block that lives and one that is gone have in common. */
+static void json_block_begin(struct json *json, const struct trace_event *e)
 {
-	const struct profile_frame *frames;
-	size_t count = profile_node_frames(profile, 0, e->stack, &frames);
 	char address[32];
 
 	snprintf(address, sizeof(address), "0x%" PRIx64, e->address);
@@ -130,6 +128,15 @@ static void json_block(struct json *json, struct profile *profile, const struct 
 	json_string(json, "kind", e->kind == TRACE_EVENT_MAP ? "mmap" : "malloc");
 	json_unsigned(json, "bytes", e->size);
 	json_unsigned(json, "born_ns", e->time_ns);
+}
+
+static void json_block(struct json *json, struct profile *profile, const struct trace *trace,
+		       const struct trace_event *e, uint64_t end_ns)
+{
+	const struct profile_frame *frames;
+	size_t count = profile_node_frames(profile, 0, e->stack, &frames);
+
+	json_block_begin(json, e);
 	json_unsigned(json, "age_ns", end_ns > e->time_ns ? end_ns - e->time_ns : 0);
 	if (e->thread < trace->thread_count)
 		json_unsigned(json, "tid", trace->threads[e->thread].tid);
@@ -279,14 +286,8 @@ static void json_life(struct json *json, struct profile *profile, const struct l
 	const struct trace_event *e = &life->birth;
 	const struct profile_frame *frames;
 	size_t count = profile_node_frames(profile, 0, e->stack, &frames);
-	char address[32];
 
-	snprintf(address, sizeof(address), "0x%" PRIx64, e->address);
-	json_object_begin(json, NULL);
-	json_string(json, "address", address);
-	json_string(json, "kind", e->kind == TRACE_EVENT_MAP ? "mmap" : "malloc");
-	json_unsigned(json, "bytes", e->size);
-	json_unsigned(json, "born_ns", e->time_ns);
+	json_block_begin(json, e);
 	if (life->freed_ns == UINT64_MAX)
 		json_null(json, "freed_ns");
 	else
