@@ -331,6 +331,11 @@ int process_pid(void)
 	return (int)process.facts.pid;
 }
 
+bool process_is_silent(void)
+{
+	return current_phase() == PHASE_SILENT;
+}
+
 bool process_is_forked(void)
 {
 	return process.is_forked;

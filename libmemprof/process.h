@@ -36,6 +36,9 @@ int process_pid(void);
 /* Is this a child of fork that started with its parent's blocks? */
 bool process_is_forked(void);
 
+/* Nothing is recorded in this process, ever: its calls need not try. */
+bool process_is_silent(void);
+
 /*
  * Counts forks: differs from its value before in a child that has begun its own
  * trace. 0: not started. What is written once per trace (PC records, names) has

@@ -349,7 +349,7 @@ static struct thread_state *begin_thread(const uintptr_t *frame)
 	struct thread_state *state;
 	uint64_t signals;
 
-	if (next_searching || thread_here.is_outside)
+	if (next_searching || thread_here.is_outside || process_is_silent())
 		return NULL;
 	if (thread_here.is_beginning) {
 		loss_count(TRACE_LOSS_BUSY, 1);
