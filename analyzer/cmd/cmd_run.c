@@ -124,7 +124,8 @@ static void check_variable(const char *variable)
 	struct guess guess;
 	char hint[GUESS_HINT];
 
-	if (strncmp(variable, "MEMPROF_", head) || !strncmp(variable, MEMPROF_IMAGE "=", length + 1))
+	if (strncmp(variable, "MEMPROF_", head) ||
+	    !strncmp(variable, MEMPROF_IMAGE "=", length + 1))
 		return;
 	guess = guess_of(variable + head, length - head);
 	for (size_t i = 0; i < MEMPROF_VARIABLES; i++) {

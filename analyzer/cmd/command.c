@@ -52,8 +52,8 @@ static void note_late(const char *program, const char *path, const char *sign, c
 {
 	char end[UNITS_BYTES];
 
-	fprintf(stderr, "%s: %s: %s%s is beyond the end, which is at %s\n", program, path, sign, when,
-		units_duration(end, end_ns));
+	fprintf(stderr, "%s: %s: %s%s is beyond the end, which is at %s\n", program, path, sign,
+		when, units_duration(end, end_ns));
 }
 
 void command_note_late(const char *program, const struct trace_set *set,
@@ -73,8 +73,8 @@ void command_note_late(const char *program, const struct trace_set *set,
 		for (size_t j = 0; j < sizeof(asked) / sizeof(asked[0]); j++)
 			if (asked[j].when && !duration_parse(asked[j].when, &time_ns) &&
 			    time_ns > end_ns)
-				note_late(program, member->trace->path, asked[j].sign, asked[j].when,
-					  end_ns);
+				note_late(program, member->trace->path, asked[j].sign,
+					  asked[j].when, end_ns);
 	}
 }
 

@@ -140,8 +140,10 @@ static void print_gap(FILE *out, const struct trace_marker *gap)
 	char text[UNITS_BYTES];
 
 	fprintf(out,
-		"Recording was off for a time (%s at %s): blocks live then are unknown since, so what\n"
-		"seems shrunk or gone may still be there, and what was allocated meanwhile is missing.\n",
+		"Recording was off for a time (%s at %s): blocks live then are unknown since, so "
+		"what\n"
+		"seems shrunk or gone may still be there, and what was allocated meanwhile is "
+		"missing.\n",
 		gap->kind == TRACE_MARK_STOP ? "stopped" : "started",
 		units_duration(text, gap->time_ns));
 }
