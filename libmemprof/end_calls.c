@@ -7,6 +7,7 @@
 #include "end_calls.h"
 
 #include <alloca.h>
+#include <link.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
@@ -105,4 +106,15 @@ int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, u
 	if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT)
 		process_forbid_calls();
 	return next.prctl(option, a, b, c, d);
+}
+
+/* The caller's hold on it keeps the module there while its names are read. A
+ * handle is the loader's link map; NULL and RTLD_NEXT are none. */
+int watch_dlclose(void *handle)
+{
+	const struct link_map *map = handle;
+
+	if (handle && handle != (void *)-1)
+		process_keep_names((uintptr_t)map->l_ld);
+	return next.dlclose(handle);
 }

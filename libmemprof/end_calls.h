@@ -24,4 +24,7 @@ int start_by_spawnp(pid_t *pid, const char *file, const void *actions, const voi
 /* prctl can forbid the process its clock. */
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 
+/* A plug-in may go, and its file after it: names of its functions are kept first. */
+int watch_dlclose(void *handle);
+
 #endif

@@ -195,6 +195,11 @@ EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned long c, 
 	return watch_prctl(option, a, b, c, d);
 }
 
+EXPORT int dlclose(void *handle)
+{
+	return watch_dlclose(handle);
+}
+
 EXPORT void _exit(int status)
 {
 	end_by_exit(status);

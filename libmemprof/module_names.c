@@ -30,6 +30,7 @@
 #define WINDOW_BYTES 65536
 #define SECTIONS_MAX 4096
 #define BUCKETS 1024
+#define CLOSED_MAX 64
 
 /* Working memory, mapped for the time of one call. */
 struct work {
@@ -55,6 +56,14 @@ static struct {
 	struct owner_lock lock;
 	uint32_t places_done;      /* ids below were seen to by module_names_store */
 	uint64_t bytes_read;
+	uint64_t read_max;         /* of the call that goes on */
+	/* Modules that were about to go, with how many places they had: most plug-ins
+	 * that come again have no more to tell. Overwritten in turn. */
+	struct closed {
+		uint64_t identity;
+		size_t places;
+	} closed[CLOSED_MAX];
+	uint32_t closed_count;
 } names;
 
 /* ---- the places ---- */
@@ -79,12 +88,16 @@ static void sort_places(uintptr_t *list, size_t count)
 }
 
 /* A return address belongs to the call before it. */
-static void take_places(struct work *work, size_t room)
+static void take_places(struct work *work, size_t room, uintptr_t start, uintptr_t end)
 {
 	struct pc_entry entry;
 
-	for (uint32_t i = 0; work->count < room && pc_table_entry(i, &entry); i++)
-		work->places[work->count++] = entry.pc - !(entry.flags & TRACE_PC_EXACT);
+	for (uint32_t i = 0; work->count < room && pc_table_entry(i, &entry); i++) {
+		uintptr_t place = entry.pc - !(entry.flags & TRACE_PC_EXACT);
+
+		if (place - start < end - start)
+			work->places[work->count++] = place;
+	}
 	sort_places(work->places, work->count);
 }
 
@@ -209,7 +222,7 @@ struct file {
 static bool read_at(struct file *file, void *out, size_t bytes, uint64_t offset)
 {
 	names.bytes_read += bytes;
-	return names.bytes_read <= MODULE_NAMES_READ_MAX &&
+	return names.bytes_read <= names.read_max &&
 	       os_pread(file->descriptor, out, bytes, offset) == (long)bytes;
 }
 
@@ -370,11 +383,32 @@ static void store_all(struct work *work)
 	}
 }
 
-static void store(uintptr_t inside, module_names_put put)
+/* Had it as many places when it went before? */
+static bool is_told(uint64_t identity, size_t places)
+{
+	struct closed *closed = names.closed;
+
+	while (closed < names.closed + CLOSED_MAX && closed->identity != identity)
+		closed++;
+	if (closed < names.closed + CLOSED_MAX && closed->places == places)
+		return true;
+	if (closed == names.closed + CLOSED_MAX)
+		closed = &names.closed[names.closed_count++ % CLOSED_MAX];
+	*closed = (struct closed){ identity, places };
+	return false;
+}
+
+/* Its names are worth reading: it has places, and more than were told of. */
+static bool has_news(const struct work *work, const struct module_found *module)
+{
+	return work->count && !is_told(module->identity, work->count);
+}
+
+/* @only: the module that may go, NULL: all. */
+static void store(const struct module_found *only, module_names_put put)
 {
 	uint32_t made = __atomic_load_n(&pc_fresh.made, __ATOMIC_ACQUIRE);
 	size_t place_bytes = ((size_t)made + 1) * sizeof(uintptr_t);
-	struct module_found module;
 	struct work *work = os_map(sizeof(*work));
 
 	if (!work)
@@ -384,15 +418,12 @@ static void store(uintptr_t inside, module_names_put put)
 	if (work->places) {
 		work->cursor.at = work->records;
 		work->cursor.end = work->records + sizeof(work->records);
-		take_places(work, made);
-		if (!inside) {
+		take_places(work, made, only ? only->start : 0, only ? only->end : UINTPTR_MAX);
+		work->first = work->places;
+		if (!only)
 			store_all(work);
-			names.places_done = made;
-		} else if (module_find(inside, &module)) {
-			work->first = first_from(work->places, work->places + work->count,
-						 module.start);
-			store_module(work, &module);
-		}
+		else if (has_news(work, only))
+			store_module(work, only);
 		put_records(work);
 		os_unmap(work->places, place_bytes);
 	}
@@ -401,18 +432,25 @@ static void store(uintptr_t inside, module_names_put put)
 
 void module_names_store(module_names_put put)
 {
+	uint32_t made = __atomic_load_n(&pc_fresh.made, __ATOMIC_ACQUIRE);
+
 	if (!owner_lock_take(&names.lock))
 		return;
-	if (names.places_done != __atomic_load_n(&pc_fresh.made, __ATOMIC_ACQUIRE))
-		store(0, put);
+	names.read_max = MODULE_NAMES_READ_MAX;
+	if (names.places_done != made)
+		store(NULL, put);
+	names.places_done = made;
 	owner_lock_release(&names.lock);
 }
 
 void module_names_store_one(uintptr_t inside, module_names_put put)
 {
-	if (!inside || !owner_lock_take(&names.lock))
+	struct module_found module;
+
+	if (!inside || !module_find(inside, &module) || !owner_lock_take(&names.lock))
 		return;
-	store(inside, put);
+	names.read_max = MODULE_NAMES_READ_MAX / 2;
+	store(&module, put);
 	owner_lock_release(&names.lock);
 }
 

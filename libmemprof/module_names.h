@@ -23,7 +23,11 @@ typedef bool (*module_names_put)(const uint8_t *records, size_t bytes);
  */
 void module_names_store(module_names_put put);
 
-/* The same for the one module that @inside lies in, which may be about to go. */
+/*
+ * The same for the one module that @inside lies in, which may be about to go; the
+ * caller keeps it there. At most half of MODULE_NAMES_READ_MAX goes to these calls,
+ * the end of the run has the rest.
+ */
 void module_names_store_one(uintptr_t inside, module_names_put put);
 
 /* A new trace begins (fork): nothing is kept in it yet. */

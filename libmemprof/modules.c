@@ -37,6 +37,7 @@ static struct {
 	struct owner_lock lock;
 	uint32_t generation;
 	uint32_t count;
+	uint32_t from_start; /* the first of `list`: loaded with the program */
 	struct module *list; /* [MODULES_MAX] */
 	char path[PATH_BYTES_MAX]; /* under `lock` */
 } modules;
@@ -314,6 +315,7 @@ void modules_restart(void)
 {
 	modules.lock.owner = 0;
 	modules.count = 0;
+	modules.from_start = 0;
 	if (!modules.list)
 		modules.list = os_map(MODULES_MAX * sizeof(*modules.list));
 }
@@ -345,5 +347,14 @@ void modules_store_loaded(struct record_cursor *cursor)
 		if (!record_end(cursor))
 			return;
 		add(&found, current_generation());
+		modules.from_start = modules.count;
 	}
+}
+
+bool modules_is_from_start(uintptr_t inside)
+{
+	for (uint32_t i = 0; i < modules.from_start; i++)
+		if (inside - modules.list[i].start < modules.list[i].end - modules.list[i].start)
+			return !modules.list[i].is_gone;
+	return false;
 }

@@ -52,6 +52,10 @@ size_t module_note_pc(uintptr_t pc, uint8_t *out);
  * it whenever their caller lies in the loader. */
 void modules_changed(void);
 
+/* Does @inside lie in a module that was there when the trace began? Those stay as
+ * long as the program does. Any thread. */
+bool modules_is_from_start(uintptr_t inside);
+
 /* For process.c: forgets all (a new trace begins); stores the modules loaded
  * now at @cursor, as many as fit (the others come by module_note_pc). Only while
  * the process has one thread. */

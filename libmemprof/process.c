@@ -442,6 +442,16 @@ void process_fold(enum trace_end kind)
 	owner_lock_release(&life->folding);
 }
 
+/* `folding` guards the numbers of lane 0's pieces. */
+void process_keep_names(uintptr_t inside)
+{
+	if (os_is_forbidden || !process_state_is_recording() || modules_is_from_start(inside) ||
+	    !owner_lock_take(&life->folding))
+		return;
+	module_names_store_one(inside, write_names);
+	owner_lock_release(&life->folding);
+}
+
 void process_exec_failed(void)
 {
 	if (os_is_forbidden || !process_state_is_recording())

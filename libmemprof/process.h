@@ -59,6 +59,10 @@ uint32_t process_generation(void);
  */
 void process_fold(enum trace_end kind);
 
+/* Before the module around @inside may be unloaded: writes names of its functions
+ * into the trace (module_names.h). The caller sees to it that it stays until then. */
+void process_keep_names(uintptr_t inside);
+
 /* To be called when exec came back: there is a companion again. */
 void process_exec_failed(void);
 
