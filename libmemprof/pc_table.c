@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "cfi.h"
@@ -396,6 +397,29 @@ static pc_row row_without_entry(const struct dl_find_object *object, pc_place pl
 	return PC_ROW_LOST;
 }
 
+/*
+ * A program with gaps between its segments (node is one): the loader tells of the
+ * code's segment alone, the table lies in another. Where that one begins and ends
+ * stand in the program's own headers; other modules' can't be reached safely.
+ */
+static void span_of_table(const struct dl_find_object *object, struct cfi_module *module)
+{
+	const ElfW(Phdr) *segment = (const void *)getauxval(AT_PHDR);
+	unsigned long count = getauxval(AT_PHNUM);
+
+	if (!segment || object->dlfo_link_map->l_name[0])
+		return;
+	for (; count--; segment++) {
+		uintptr_t start = object->dlfo_link_map->l_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD &&
+		    module->eh_frame_hdr - start < segment->p_filesz) {
+			module->start = start;
+			module->end = start + segment->p_filesz;
+		}
+	}
+}
+
 static pc_row row_in_module(const struct dl_find_object *object, pc_place place,
 			    struct cfi_row *cfi)
 {
@@ -406,6 +430,8 @@ static pc_row row_in_module(const struct dl_find_object *object, pc_place place,
 	};
 	uintptr_t pc = pc_place_pc(place);
 
+	if (module.eh_frame_hdr - module.start >= module.end - module.start)
+		span_of_table(object, &module);
 	if (!module.eh_frame_hdr || cfi_find(&module, pc - !(place & 1), cfi) != CFI_FOUND)
 		return row_without_entry(object, place);
 	if (cfi->is_signal_frame)
