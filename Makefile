@@ -222,12 +222,12 @@ SCRIPTS := $(filter-out %.sh %.py %.limits %__pycache__,$(wildcard test/integrat
 RUN := test/run --build $(B)
 
 check: ## run the tests; ends with "N passed, N failed" (sets itself up)
-	$(Q)test/setup build page check viewers
+	$(Q)test/setup build page check viewers symbols
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
 check-long: ## the tests again, longer, and those that take long
-	$(Q)test/setup build page check viewers
+	$(Q)test/setup build page check viewers symbols
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) test-programs
 	$(Q)$(RUN) --long $(call chosen,$(UNIT_PROGRAMS) $(SCRIPTS))
 
