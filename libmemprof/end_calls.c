@@ -8,6 +8,7 @@
 
 #include <alloca.h>
 #include <link.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
@@ -106,6 +107,15 @@ int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, u
 	if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT)
 		process_forbid_calls();
 	return next.prctl(option, a, b, c, d);
+}
+
+/* Both run at once, with one storage: a vfork child has its maker wait. */
+int watch_clone(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,
+		void *tls, void *child_tid)
+{
+	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == CLONE_VM)
+		thread_share();
+	return next.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
 }
 
 /* The caller's hold on it keeps the module there while its names are read. A

@@ -1,5 +1,6 @@
 /*
- * The hooks around the end of the program, and of what it lets us do.
+ * The hooks around the end of the program, the start of others, and of what it
+ * lets us do.
  */
 #ifndef LIBMEMPROF_END_CALLS_H
 #define LIBMEMPROF_END_CALLS_H
@@ -23,6 +24,10 @@ int start_by_spawnp(pid_t *pid, const char *file, const void *actions, const voi
 
 /* prctl can forbid the process its clock. */
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+
+/* A thread may be made that has its maker's thread-local storage. */
+int watch_clone(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,
+		void *tls, void *child_tid);
 
 /* A plug-in may go, and its file after it: names of its functions are kept first. */
 int watch_dlclose(void *handle);

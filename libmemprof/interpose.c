@@ -195,6 +195,13 @@ EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned long c, 
 	return watch_prctl(option, a, b, c, d);
 }
 
+/* What the caller left out is whatever stands there, as for libc's. */
+EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,
+		 void *tls, void *child_tid)
+{
+	return watch_clone(run, stack, flags, argument, parent_tid, tls, child_tid);
+}
+
 EXPORT int dlclose(void *handle)
 {
 	return watch_dlclose(handle);

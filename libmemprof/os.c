@@ -64,6 +64,11 @@ bool os_thread_exists(int pid, int tid)
 	return os_call3(SYS_tgkill, pid, tid, 0) != -ESRCH;
 }
 
+bool os_tid_exists(int tid)
+{
+	return os_call2(SYS_tkill, tid, 0) != -ESRCH;
+}
+
 int os_open(const char *path, int flags, int mode)
 {
 	unsigned interruptions = 0;

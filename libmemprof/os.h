@@ -53,6 +53,9 @@ int os_tid(void);
 /* Is thread @tid of process @pid still there? */
 bool os_thread_exists(int pid, int tid);
 
+/* The same of any process: numbers are used again. */
+bool os_tid_exists(int tid);
+
 /* Opens with O_CLOEXEC. A descriptor that is kept is opened `high`: it lands far
  * above those that programs count on (3, 4, 5 ...), where the limit allows it. */
 int os_open(const char *path, int flags, int mode);

@@ -43,11 +43,14 @@
 #define KNOWN_BITS 10
 
 struct thread_state thread_nobody = { .busy = 1 };
+/* What stands for the states of threads that share their storage: always busy. */
+static struct thread_state thread_shared = { .busy = 1 };
 __thread struct thread_here thread_here = { .state = &thread_nobody };
 
 static char *batches[BATCHES];
 static uint32_t made;        /* states handed out so far; any thread, atomic */
 static uint32_t probe_next;  /* where the search for dead owners goes on */
+static bool some_share;      /* some threads share their storage, and may be processes */
 /* By control block, the number of the state that a thread with it had, from 1; a
  * guess, which the state's owner confirms. */
 static uint32_t known[1u << KNOWN_BITS];
@@ -122,7 +125,11 @@ static bool is_orphan(uint64_t owner, uint32_t tid)
 {
 	if (!owner || owner_tid(owner) == tid)
 		return false;
-	return owner == OWNER_NOBODY || !os_thread_exists(process_pid(), (int)owner_tid(owner));
+	if (owner == OWNER_NOBODY)
+		return true;
+	return !os_thread_exists(process_pid(), (int)owner_tid(owner)) &&
+	       !(__atomic_load_n(&some_share, __ATOMIC_RELAXED) &&
+		 os_tid_exists((int)owner_tid(owner)));
 }
 
 static uint32_t *known_place(void)
@@ -205,6 +212,7 @@ static void prepare(struct thread_state *state, uint32_t index)
 	state->exact = 0;
 	state->generation = 0;
 	state->last_sample = NULL;
+	state->is_sharer = 0;
 	sampler_init(&state->sampler, settings_get()->seed, index);
 }
 
@@ -229,6 +237,7 @@ static void take_over(struct thread_state *state, uint32_t tid, const uintptr_t 
 	state->exact = 0;
 	state->generation = 0;
 	state->last_sample = NULL;
+	state->is_sharer = 0;
 	state->is_inside_new = 0;
 	unwind_thread_change(state->recorder.unwind);
 	recorder_take_over(&state->recorder, tid, is_torn);
@@ -237,7 +246,7 @@ static void take_over(struct thread_state *state, uint32_t tid, const uintptr_t 
 
 static struct thread_state *take_state(uint32_t tid, const uintptr_t *frame)
 {
-	struct thread_state *state = take_known(tid);
+	struct thread_state *state = thread_here.state == &thread_shared ? NULL : take_known(tid);
 
 	if (!state)
 		state = take_orphan(tid);
@@ -364,6 +373,79 @@ static struct thread_state *begin_thread(const uintptr_t *frame)
 	return state;
 }
 
+/* ---- threads that share their storage ---- */
+
+#define SHARERS 64
+
+/* By tid, the number of the state that a sharer found last, from 1. */
+static uint32_t sharers[SHARERS];
+
+static bool is_state_of_sharer(const struct thread_state *state, uint32_t tid)
+{
+	return state && __atomic_load_n(&state->owner, __ATOMIC_ACQUIRE) == owner_of(tid) &&
+	       state->is_sharer;
+}
+
+static struct thread_state *find_sharer(uint32_t tid)
+{
+	uint32_t count = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
+	uint32_t *place = &sharers[tid % SHARERS];
+	uint32_t number = __atomic_load_n(place, __ATOMIC_RELAXED);
+
+	if (number && is_state_of_sharer(state_at(number - 1), tid))
+		return state_at(number - 1);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!is_state_of_sharer(state_at(i), tid))
+			continue;
+		__atomic_store_n(place, i + 1, __ATOMIC_RELAXED);
+		return state_at(i);
+	}
+	return NULL;
+}
+
+/* Signals are blocked. */
+static struct thread_state *begin_sharer(uint32_t tid, const uintptr_t *frame)
+{
+	struct thread_state *state = find_sharer(tid);
+
+	if (state)
+		return state;
+	if (!process_is_begun() && !process_is_ready())
+		return NULL;
+	state = take_state(tid, frame);
+	if (state)
+		state->is_sharer = 1;
+	else
+		loss_count(TRACE_LOSS_NO_MEMORY, 1);
+	return state;
+}
+
+static struct thread_state *state_of_sharer(const uintptr_t *frame)
+{
+	uint32_t tid = (uint32_t)os_tid();
+	struct thread_state *state = find_sharer(tid);
+	uint64_t signals;
+
+	if (state || next_searching || thread_here.is_outside || process_is_silent())
+		return state;
+	signals = os_block_signals();
+	state = begin_sharer(tid, frame);
+	os_restore_signals(signals);
+	return state;
+}
+
+void thread_share(void)
+{
+	struct thread_state *state = thread_here.state;
+
+	if (state == &thread_shared)
+		return;
+	__atomic_store_n(&some_share, true, __ATOMIC_RELAXED);
+	if (state != &thread_nobody)
+		state->is_sharer = 1;
+	thread_here.state = &thread_shared;
+}
+
 /* ---- entering a state that is busy ---- */
 
 enum stack_kind {
@@ -437,6 +519,8 @@ struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 
 	if (state == &thread_nobody)
 		state = begin_thread(frame);
+	else if (state == &thread_shared)
+		state = state_of_sharer(frame);
 	if (!state || thread_here.is_outside)
 		return NULL;
 	first = state;

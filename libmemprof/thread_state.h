@@ -33,6 +33,7 @@ struct thread_state {
 	struct thread_state *nested; /* for handlers that interrupt this one */
 	uint64_t owner;              /* a thread; 0: not in use, or wiped. Taken by CAS */
 	uint32_t index;              /* number in the pool: stream of the sampler's seed */
+	uint32_t is_sharer;          /* first state of a thread that shares its storage */
 	uint32_t is_inside_new;      /* busy in an allocator's own operator new or delete:
 				      * what it calls is part of it */
 };
@@ -46,6 +47,13 @@ struct thread_here {
 
 /* The state of threads that have none: always busy. */
 extern struct thread_state thread_nobody __attribute__((visibility("hidden")));
+
+/*
+ * From here on the calling thread has its thread-local storage together with others
+ * (clone with CLONE_VM, but without CLONE_SETTLS). Nobody can tell any more by what
+ * lies in it whose state is whose: each call asks for its thread's number.
+ */
+void thread_share(void);
 
 extern __thread struct thread_here thread_here __attribute__((visibility("hidden")));
 
