@@ -9,12 +9,11 @@
 #include <alloca.h>
 #include <link.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
+#include <sys/syscall.h>
 
-#include "clock.h"
 #include "next.h"
 #include "process.h"
+#include "sandbox.h"
 #include "thread_state.h"
 
 /* Folding while this thread is inside would cut its record in two; it isn't:
@@ -101,12 +100,28 @@ int start_by_spawnp(pid_t *pid, const char *file, const void *actions, const voi
 
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
-	if ((option == PR_SET_TSC && a == PR_TSC_SIGSEGV) ||
-	    (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT))
-		clock_forbid();
-	if (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT)
-		process_forbid_calls();
-	return next.prctl(option, a, b, c, d);
+	int result;
+
+	sandbox_before_prctl(option, a);
+	result = next.prctl(option, a, b, c, d);
+	sandbox_after_prctl(option, a, b, result);
+	return result;
+}
+
+long watch_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+
+	if (number == SYS_prctl)
+		sandbox_before_prctl(a, b);
+	else if (number == SYS_seccomp)
+		sandbox_before_seccomp(a);
+	result = next.syscall(number, a, b, c, d, e, f);
+	if (number == SYS_prctl)
+		sandbox_after_prctl(a, b, c, result);
+	else if (number == SYS_seccomp)
+		sandbox_after_seccomp(a, (const void *)c, result);
+	return result;
 }
 
 /* Both run at once, with one storage: a vfork child has its maker wait. */

@@ -22,8 +22,9 @@ int start_by_spawn(pid_t *pid, const char *path, const void *actions, const void
 int start_by_spawnp(pid_t *pid, const char *file, const void *actions, const void *attributes,
 		    char *const argv[], char *const envp[]);
 
-/* prctl can forbid the process its clock. */
+/* prctl and seccomp can forbid the process its clock, and system calls. */
 int watch_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+long watch_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 /* A thread may be made that has its maker's thread-local storage. */
 int watch_clone(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,

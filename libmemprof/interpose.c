@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 #include "end_calls.h"
 #include "heap_calls.h"
@@ -193,6 +194,14 @@ EXPORT void *sbrk(intptr_t increment)
 EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 	return watch_prctl(option, a, b, c, d);
+}
+
+/* Nearly all pass, with their caller's stack as it is: vfork can come this way. */
+EXPORT long syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (unlikely(number == SYS_seccomp || number == SYS_prctl))
+		return watch_syscall(number, a, b, c, d, e, f);
+	return next.syscall(number, a, b, c, d, e, f);
 }
 
 /* What the caller left out is whatever stands there, as for libc's. */

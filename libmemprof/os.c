@@ -20,6 +20,7 @@
 #define INTERRUPTIONS_MAX 1000
 
 bool os_is_forbidden;
+bool os_has_sandbox;
 
 static size_t whole_pages(size_t bytes)
 {

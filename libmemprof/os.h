@@ -9,6 +9,7 @@
 #ifndef LIBMEMPROF_OS_H
 #define LIBMEMPROF_OS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,21 +22,33 @@
 #define OS_PAGE_BYTES 4096u
 #define OS_PATH_MAX 4096
 
-#define os_call0(n) arch_syscall(n, 0, 0, 0, 0, 0, 0)
-#define os_call1(n, a) arch_syscall(n, (long)(a), 0, 0, 0, 0, 0)
-#define os_call2(n, a, b) arch_syscall(n, (long)(a), (long)(b), 0, 0, 0, 0)
-#define os_call3(n, a, b, c) arch_syscall(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define os_call4(n, a, b, c, d)                                                                    \
-	arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+/* The program has installed filters of system calls (sandbox.h). */
+extern bool os_has_sandbox;
+bool os_sandbox_lets_pass(long number, const long arguments[6]);
+
+static inline long os_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (__builtin_expect(os_has_sandbox, 0) &&
+	    !os_sandbox_lets_pass(number, (const long[]){ a, b, c, d, e, f }))
+		return -EPERM;
+	return arch_syscall(number, a, b, c, d, e, f);
+}
+
+#define os_call0(n) os_call(n, 0, 0, 0, 0, 0, 0)
+#define os_call1(n, a) os_call(n, (long)(a), 0, 0, 0, 0, 0)
+#define os_call2(n, a, b) os_call(n, (long)(a), (long)(b), 0, 0, 0, 0)
+#define os_call3(n, a, b, c) os_call(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define os_call4(n, a, b, c, d) os_call(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 #define os_call5(n, a, b, c, d, e)                                                                 \
-	arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+	os_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 #define os_call6(n, a, b, c, d, e, f)                                                              \
-	arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+	os_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 #define os_is_error(result) ((unsigned long)(result) >= (unsigned long)-4095)
 
-/* The program has forbidden itself system calls (seccomp strict): the next one
- * kills it. Looked at where work that needs them begins. */
+/* The program has forbidden itself all system calls (seccomp strict): none is made
+ * any more. Looked at where work that needs them begins: after this nothing but
+ * stores into slots is done, and what doesn't fit there is lost and counted. */
 extern bool os_is_forbidden;
 
 /* Zeroed private pages, NULL when there are none. Pages cost nothing before

@@ -346,11 +346,6 @@ uint32_t process_generation(void)
 	return current_phase() == PHASE_READY ? process.generation : 0;
 }
 
-void process_forbid_calls(void)
-{
-	os_is_forbidden = true;
-}
-
 /* ---- ending ----------------------------------------------------------------------- */
 
 /* A vfork child shares its parent's memory, and with it a phase READY. */

@@ -74,13 +74,6 @@ void process_exec_failed(void);
 void process_note_fact(const char *key, const char *value);
 
 /*
- * The program is about to forbid itself system calls (seccomp strict): after this
- * nothing but stores into slots is done, and what doesn't fit there is lost and
- * counted (clock_forbid has to be called too).
- */
-void process_forbid_calls(void);
-
-/*
  * The environment for a program that this process becomes or starts (exec*,
  * posix_spawn): with MEMPROF_CHILDREN=0 the library is taken out of LD_PRELOAD;
  * before an exec of this pid MEMPROF_IMAGE is added, which counts programs (%n).

@@ -46,12 +46,13 @@ void stack_memory_start(void)
 
 /*
  * Is the word at @address readable? rt_sigprocmask copies the set before it finds
- * that what to do with it makes no sense; hardly any sandbox forbids it.
+ * that what to do with it makes no sense; hardly any sandbox forbids it (in one that
+ * does, nothing is known to be there).
  */
 static bool probe(uintptr_t address)
 {
 	return !os_is_forbidden &&
-	       os_call4(SYS_rt_sigprocmask, -1, address & ~7ul, 0, 8) != -EFAULT;
+	       os_call4(SYS_rt_sigprocmask, -1, address & ~7ul, 0, 8) == -EINVAL;
 }
 
 void own_stack_find(struct own_stack *own)
