@@ -462,10 +462,8 @@ static void *first_realloc(void *block, size_t size)
  * next call notices (thread_state.c). */
 static struct thread_state *enter_new(const struct unwind_point *point)
 {
-	struct thread_state *state;
+	struct thread_state *state = thread_enter(unwind_frame_of(point));
 
-	next_find();
-	state = thread_enter(unwind_frame_of(point));
 	if (state)
 		state->is_inside_new = 1;
 	return state;
