@@ -295,7 +295,16 @@ static void end_layer(const struct thread_layer *layer)
 #include "hooks.def"
 
 /* One call of a function, if it is the allocator's at all. */
-#define TRY(name, call)                                                                            	static void try_##name(void)                                                               	{                                                                                          		void *block = NULL;                                                                                                                                                                   		if (!next_module_has(&next_facts.allocator, (uintptr_t)plain.name))                			return;                                                                    		call;                                                                              		next.free(block);                                                                  	}
+#define TRY(name, call)                                                                    \
+	static void try_##name(void)                                                       \
+	{                                                                                  \
+		void *block = NULL;                                                        \
+                                                                                           \
+		if (!next_module_has(&next_facts.allocator, (uintptr_t)plain.name))        \
+			return;                                                            \
+		call;                                                                      \
+		next.free(block);                                                          \
+	}
 
 TRY(malloc, block = next.malloc(40))
 TRY(calloc, block = next.calloc(1, 40))

@@ -385,8 +385,7 @@ static void take_thread_begin(struct scan *scan, struct cursor *payload)
 		return;
 	link = &reader->links[scan->thread];
 	/* The first thread of a lane may say so as well. */
-	if (reader->trace.threads[scan->thread].tid != tid || link->has_ended ||
-	    link->record_end || link->piece) {
+	if (reader->trace.threads[scan->thread].tid != tid || link->record_end || link->piece) {
 		switch_thread(scan, tid);
 		link = &reader->links[scan->thread];
 	}
@@ -402,13 +401,6 @@ static void take_thread_name(struct scan *scan, struct cursor *payload)
 	if (!payload->is_broken && scan->thread != HASH_MAP_NONE)
 		scan->reader->trace.threads[scan->thread].name =
 			copy_string(scan->reader, name, bytes);
-}
-
-static void take_thread_end(struct scan *scan, struct cursor *payload)
-{
-	(void)payload;
-	if (scan->thread != HASH_MAP_NONE)
-		scan->reader->links[scan->thread].has_ended = true;
 }
 
 static void take_mark(struct scan *scan, struct cursor *payload)
@@ -528,7 +520,6 @@ static const take_record takers[] = {
 	[TRACE_KIND_PC] = take_pc,
 	[TRACE_KIND_THREAD_BEGIN] = take_thread_begin,
 	[TRACE_KIND_THREAD_NAME] = take_thread_name,
-	[TRACE_KIND_THREAD_END] = take_thread_end,
 	[TRACE_KIND_MARK] = take_mark,
 	[TRACE_KIND_READING] = take_reading,
 	[TRACE_KIND_RATE] = take_rate,

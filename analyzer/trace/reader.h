@@ -38,7 +38,6 @@ struct module_gone {
 struct thread_link {
 	uint32_t next;         /* HASH_MAP_NONE = no other */
 	uint32_t piece, record_end; /* of its THREAD_BEGIN; 0, 0 = it has none */
-	bool has_ended;
 };
 
 struct reader {

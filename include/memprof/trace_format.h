@@ -211,7 +211,7 @@ static inline unsigned trace_address_slot(uint64_t address)
  * "v" is a varint, "s" a string: varint length, then its bytes without a
  * terminating zero; "b" bytes up to the end of the payload; "u8" one byte.
  * A reader skips kinds that it doesn't know, and bytes behind the fields that
- * it knows: fields are only ever added at the end.
+ * it knows: fields are only ever added at the end. Kinds 7 and 18 are free.
  */
 enum trace_kind {
 	TRACE_KIND_META = 1,         /* s key, b value: a fact on the process, see below */
@@ -221,7 +221,6 @@ enum trace_kind {
 	TRACE_KIND_PC = 4,           /* v id, v program counter, v flags (enum trace_pc_flag) */
 	TRACE_KIND_THREAD_BEGIN = 5, /* v tid: the lane is this thread's from here on */
 	TRACE_KIND_THREAD_NAME = 6,  /* s name of the lane's thread */
-	TRACE_KIND_THREAD_END = 7,   /* the lane's thread has ended */
 	TRACE_KIND_MARK = 8,         /* v enum trace_mark, s name, s detail, v real_ns (0 = the
 				      * record's own time), v value */
 	TRACE_KIND_READING = 9,      /* v resident, v shared, v virtual bytes, v mapped by the
@@ -237,7 +236,6 @@ enum trace_kind {
 	TRACE_KIND_FREE_STACK = 16,  /* u8 stack mode, stack: where the FREE or REALLOCATE that
 				      * follows was called */
 	TRACE_KIND_END = 17,         /* u8 enum trace_end: recording ended in order */
-	TRACE_KIND_FORK = 18,        /* v pid of the child */
 	TRACE_KIND_CLOCK = 19,       /* v ticks, v mono_ns, v real_ns, read together */
 	TRACE_KIND_STACK_CHECK = 20, /* u64: XXH3 of the frames (u64 program counters, innermost
 				      * first) of the record before it, by another unwinder;

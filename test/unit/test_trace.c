@@ -394,7 +394,6 @@ static void threads_follow_each_other_in_a_lane(void **state)
 	trace_builder_thread_begin(f->b, 100);
 	trace_builder_thread_name(f->b, "first");
 	trace_builder_allocate(f->b, 0x10000, 10);
-	trace_builder_thread_end(f->b);
 	trace_builder_thread_begin(f->b, 200);
 	trace_builder_allocate(f->b, 0x20000, 10);
 	trace_builder_flush(f->b);

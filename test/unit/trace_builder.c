@@ -551,11 +551,6 @@ void trace_builder_thread_name(struct trace_builder *b, const char *name)
 	string_record(b, TRACE_KIND_THREAD_NAME, name);
 }
 
-void trace_builder_thread_end(struct trace_builder *b)
-{
-	trace_builder_record(b, TRACE_KIND_THREAD_END, "", 0);
-}
-
 void trace_builder_reading(struct trace_builder *b, uint64_t resident, uint64_t shared,
 			   uint64_t virtual_bytes, uint64_t mapped)
 {

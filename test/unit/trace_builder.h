@@ -77,7 +77,6 @@ void trace_builder_mark_at(struct trace_builder *b, enum trace_mark mark, const 
 			   uint64_t ns);
 void trace_builder_thread_begin(struct trace_builder *b, uint32_t tid);
 void trace_builder_thread_name(struct trace_builder *b, const char *name);
-void trace_builder_thread_end(struct trace_builder *b);
 void trace_builder_reading(struct trace_builder *b, uint64_t resident, uint64_t shared,
 			   uint64_t virtual_bytes, uint64_t mapped);
 void trace_builder_rate(struct trace_builder *b, uint64_t rate);
