@@ -150,10 +150,10 @@ UNIT_PROGRAMS := $(UNIT_ASAN:test/unit/%.c=$(B)/asan/%) $(UNIT_PLAIN:test/unit/%
 
 # ---- programs that the integration tests run -----------------------------------
 PROGRAM_SRC := $(wildcard test/programs/*.c test/programs/*.cc)
-PROGRAM_LIB := $(filter test/programs/lib%.c test/programs/lib%.cc,$(PROGRAM_SRC))
+PROGRAM_LIB := $(filter test/programs/lib%.c,$(PROGRAM_SRC))
 PROGRAMS := $(patsubst test/programs/%.c,$(B)/test/%,$(filter-out $(PROGRAM_LIB),$(filter %.c,$(PROGRAM_SRC)))) \
-	$(patsubst test/programs/%.cc,$(B)/test/%,$(filter-out $(PROGRAM_LIB),$(filter %.cc,$(PROGRAM_SRC)))) \
-	$(addsuffix .so,$(basename $(PROGRAM_LIB:test/programs/%=$(B)/test/%)))
+	$(patsubst test/programs/%.cc,$(B)/test/%,$(filter %.cc,$(PROGRAM_SRC))) \
+	$(PROGRAM_LIB:test/programs/%.c=$(B)/test/%.so)
 program_flags = $(shell sed -n '1s,^/\* FLAGS: \(.*\) \*/$$,\1,p' $(1))
 PROGRAM_FLAGS := -O2 -g -pthread -Wall -Wextra -Iinclude
 
@@ -169,10 +169,6 @@ $(B)/test/%.so: test/programs/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(PROGRAM_FLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
-$(B)/test/%.so: test/programs/%.cc
-	$(call say,CXX,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 $(PROGRAM_FLAGS) -fPIC -shared -MMD -MP -MT $@ -MF $@.d -o $@ $< $(call program_flags,$<)
 
 # ---- examples and demo -----------------------------------------------------------
 EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c)) \

@@ -462,8 +462,10 @@ static void *first_realloc(void *block, size_t size)
  * next call notices (thread_state.c). */
 static struct thread_state *enter_new(const struct unwind_point *point)
 {
-	struct thread_state *state = thread_enter(unwind_frame_of(point));
+	struct thread_state *state;
 
+	next_find();
+	state = thread_enter(unwind_frame_of(point));
 	if (state)
 		state->is_inside_new = 1;
 	return state;

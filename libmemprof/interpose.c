@@ -148,24 +148,19 @@ EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
 	return heap_routes.free(block);
 }
 
-/* libstdc++'s call malloc and free, or another form, which come by here again;
- * those of an allocator are its own way to a block. */
-static inline bool is_of_allocator(uintptr_t function)
-{
-	return next_facts.allocator_has_new && next_module_has(&next_facts.allocator, function);
-}
-
+/* libstdc++'s call malloc and free, which come by here again; those of an
+ * allocator are its own way to a block. */
 #define NEW(name, parameters, arguments)                                                           \
 	EXPORT void *name parameters                                                               \
 	{                                                                                          \
-		if (unlikely(is_of_allocator((uintptr_t)next.name)))                               \
+		if (unlikely(next_facts.allocator_has_new))                                        \
 			return record_##name arguments;                                            \
 		return next.name arguments;                                                        \
 	}
 #define DELETE(name, parameters, arguments)                                                        \
 	EXPORT void name parameters                                                                \
 	{                                                                                          \
-		if (unlikely(is_of_allocator((uintptr_t)next.name)))                               \
+		if (unlikely(next_facts.allocator_has_new))                                        \
 			return record_##name arguments;                                            \
 		return next.name arguments;                                                        \
 	}

@@ -269,93 +269,6 @@ static void *plain_new(size_t size)
 	}
 #include "hooks.def"
 
-/* ---- allocators that call themselves by exported names ---- */
-
-/*
- * posix_memalign may call malloc, and that a memalign, by the names that we stand
- * in for: each would be counted. Functions that do so, which a call of each tells,
- * are called between the marks of a layer.
- */
-static struct next plain;
-
-static void end_layer(const struct thread_layer *layer)
-{
-	thread_layer_end(layer);
-}
-
-#define PLAIN(result, name, parameters, arguments, failure)
-#define HOOK(result, name, parameters, arguments)                                                  \
-	static result layered_##name parameters                                                    \
-	{                                                                                          \
-		__attribute__((cleanup(end_layer), unused)) struct thread_layer layer =            \
-			thread_layer_begin();                                                      \
-                                                                                                   \
-		return plain.name arguments;                                                       \
-	}
-#include "hooks.def"
-
-/* One call of a function, if it is the allocator's at all. */
-#define TRY(name, call)                                                                    \
-	static void try_##name(void)                                                       \
-	{                                                                                  \
-		void *block = NULL;                                                        \
-                                                                                           \
-		if (!next_module_has(&next_facts.allocator, (uintptr_t)plain.name))        \
-			return;                                                            \
-		call;                                                                      \
-		next.free(block);                                                          \
-	}
-
-TRY(malloc, block = next.malloc(40))
-TRY(calloc, block = next.calloc(1, 40))
-TRY(realloc, block = next.realloc(next.realloc(NULL, 40), 4000))
-TRY(memalign, block = next.memalign(64, 40))
-TRY(aligned_alloc, block = next.aligned_alloc(64, 64))
-TRY(posix_memalign, next.posix_memalign(&block, 64, 40))
-TRY(valloc, block = next.valloc(40))
-TRY(pvalloc, block = next.pvalloc(40))
-
-static bool has_layers(void (*try)(void))
-{
-	uint32_t before = thread_layer_calls;
-	uint64_t countdown = thread_here.countdown;
-
-	thread_here.countdown = 0;
-	try();
-	thread_here.countdown = countdown;
-	return thread_layer_calls != before;
-}
-
-static void use_layers(void)
-{
-	plain = next;
-#define PLAIN(result, name, parameters, arguments, failure)
-#define HOOK(result, name, parameters, arguments)                                                  \
-	__atomic_store_n(&next.name, layered_##name, __ATOMIC_RELEASE);
-#include "hooks.def"
-}
-
-/* Frees go with all: they are what the others are tried with. */
-static void look_for_layers(void)
-{
-	static void (*const tries[])(void) = {
-		try_malloc, try_calloc, try_realloc, try_memalign,
-		try_aligned_alloc, try_posix_memalign, try_valloc, try_pvalloc,
-	};
-
-	if (next_facts.allocator_is_libc ||
-	    !next_module_has(&next_facts.allocator, (uintptr_t)next.free))
-		return;
-	use_layers();
-	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
-		if (has_layers(tries[i]))
-			return;
-#define PLAIN(result, name, parameters, arguments, failure)
-#define HOOK(result, name, parameters, arguments)                                                  \
-	__atomic_store_n(&next.name, plain.name, __ATOMIC_RELEASE);
-#include "hooks.def"
-}
-
 /* ---- the search ---- */
 
 static struct next_module module_of(const void *address, char *path, size_t path_bytes)
@@ -396,7 +309,6 @@ static void learn(struct next_facts *facts, const struct next *found)
 	facts->allocator = module_of((void *)found->malloc, facts->allocator_path,
 				     sizeof facts->allocator_path);
 	facts->loader = module_of((void *)_r_debug.r_brk, NULL, 0);
-	facts->library = mine;
 	libc = dlsym(RTLD_NEXT, "gnu_get_libc_version");
 	facts->allocator_is_libc = next_module_has(&facts->allocator, (uintptr_t)libc);
 	facts->allocator_has_new =
@@ -440,7 +352,6 @@ bool next_find(void)
 	dlerror(); /* what a missing function left there is not the program's error */
 	next_facts = facts;
 	publish(&found);
-	look_for_layers();
 	__atomic_store_n(&is_found, true, __ATOMIC_RELEASE);
 	next_searching = false;
 	return true;

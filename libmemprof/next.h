@@ -35,7 +35,6 @@ struct next_module {
 struct next_facts {
 	struct next_module allocator; /* the module that has the next malloc */
 	struct next_module loader;    /* ld.so */
-	struct next_module library;   /* ourselves */
 	bool allocator_is_libc;
 	bool allocator_has_new;       /* it defines operator new itself */
 	bool own_malloc;              /* the program's malloc stands before ours */
@@ -60,14 +59,6 @@ size_t boot_arena_rest(const void *block);
 static inline bool next_module_has(const struct next_module *module, uintptr_t address)
 {
 	return address - module->start < module->end - module->start;
-}
-
-/* Is a call that @caller made the allocator's own? When it does so by a jump, its
- * caller is one of us. */
-static inline bool next_is_allocators(uintptr_t caller)
-{
-	return next_module_has(&next_facts.allocator, caller) ||
-	       next_module_has(&next_facts.library, caller);
 }
 
 #endif

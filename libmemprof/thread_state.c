@@ -45,10 +45,6 @@
 struct thread_state thread_nobody = { .busy = 1 };
 /* What stands for the states of threads that share their storage: always busy. */
 static struct thread_state thread_shared = { .busy = 1 };
-/* The same of a thread that is outside, or in a layer of the allocator's. */
-static struct thread_state thread_outside = { .busy = 1 };
-static struct thread_state thread_layered = { .busy = 1 };
-uint32_t thread_layer_calls;
 __thread struct thread_here thread_here = { .state = &thread_nobody };
 
 static char *batches[BATCHES];
@@ -450,50 +446,6 @@ void thread_share(void)
 	thread_here.state = &thread_shared;
 }
 
-/* ---- calls that are not the program's ---- */
-
-void thread_outside_begin(void)
-{
-	if (thread_here.is_outside++)
-		return;
-	thread_here.before_outside = thread_here.state;
-	thread_here.state = &thread_outside;
-}
-
-void thread_outside_end(void)
-{
-	if (!--thread_here.is_outside)
-		thread_here.state = thread_here.before_outside;
-}
-
-struct thread_layer thread_layer_begin(void)
-{
-	struct thread_layer layer = { thread_here.state, thread_here.countdown };
-
-	if (layer.state != &thread_layered && layer.state != &thread_outside) {
-		thread_here.before_layer = layer.state;
-		thread_here.state = &thread_layered;
-	}
-	return layer;
-}
-
-/* A handler may have found its thread a state meanwhile. */
-void thread_layer_end(const struct thread_layer *layer)
-{
-	if (thread_here.state == &thread_layered)
-		thread_here.state = layer->state;
-	thread_here.countdown = layer->countdown;
-}
-
-/* The state of who is in a layer, and is not it. NULL: it is the allocator itself. */
-static struct thread_state *state_beside_layer(const uintptr_t *frame)
-{
-	if (!next_is_allocators(frame[1]))
-		return thread_here.before_layer;
-	__atomic_fetch_add(&thread_layer_calls, 1, __ATOMIC_RELAXED);
-	return NULL;
-}
-
 /* ---- entering a state that is busy ---- */
 
 enum stack_kind {
@@ -565,15 +517,11 @@ struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 {
 	struct thread_state *state = thread_here.state, *first;
 
-	if (thread_here.is_outside)
-		return NULL;
-	if (state == &thread_layered)
-		state = state_beside_layer(frame);
 	if (state == &thread_nobody)
 		state = begin_thread(frame);
 	else if (state == &thread_shared)
 		state = state_of_sharer(frame);
-	if (!state)
+	if (!state || thread_here.is_outside)
 		return NULL;
 	first = state;
 	for (unsigned depth = 0; state->busy; depth++) {
@@ -583,7 +531,7 @@ struct thread_state *thread_enter_slowly(const uintptr_t *frame)
 		}
 		/* What the allocator's operator new calls is part of it; what a
 		 * handler calls, or somebody after an exception, is not. */
-		if (state->is_inside_new && next_is_allocators(frame[1]))
+		if (state->is_inside_new && next_module_has(&next_facts.allocator, frame[1]))
 			return NULL;
 		state = depth < NESTING_MAX - 1 ? nested_of(state, frame) : NULL;
 		if (!state) {

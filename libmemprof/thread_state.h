@@ -40,9 +40,7 @@ struct thread_state {
 
 struct thread_here {
 	uint64_t countdown;          /* bytes until the next look (sampler.h) */
-	struct thread_state *state;  /* at first thread_nobody; always busy while set aside */
-	struct thread_state *before_outside; /* what it is else */
-	struct thread_state *before_layer;
+	struct thread_state *state;  /* at first thread_nobody */
 	uint32_t is_outside;         /* our own calls into libc and the loader: nobody records */
 	uint32_t is_beginning;       /* this thread is getting its state */
 };
@@ -100,23 +98,15 @@ static inline void thread_leave(struct thread_state *state)
 bool thread_check(struct thread_state *state);
 
 /* Calls of ours that may allocate (the loader, libc's thread attributes) stand
- * between these: what the hooks see in between is not the program's. They nest. */
-void thread_outside_begin(void);
-void thread_outside_end(void);
+ * between these: what the hooks see in between is not the program's. */
+static inline void thread_outside_begin(void)
+{
+	thread_here.is_outside++;
+}
 
-/*
- * An allocator at work stands between these: what it calls by exported names, which
- * pass our hooks, is part of that. What a signal handler calls is not, nor what is
- * called after a jump out of here.
- */
-struct thread_layer {
-	struct thread_state *state;
-	uint64_t countdown;
-};
-struct thread_layer thread_layer_begin(void);
-void thread_layer_end(const struct thread_layer *layer);
-
-/* How many calls of any hook were found to be an allocator's own. */
-extern uint32_t thread_layer_calls __attribute__((visibility("hidden")));
+static inline void thread_outside_end(void)
+{
+	thread_here.is_outside--;
+}
 
 #endif
