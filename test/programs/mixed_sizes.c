@@ -1,6 +1,8 @@
 /*
  * Blocks from 8 bytes to 8 MiB, the small ones far more often, some of them
- * kept: what a sampler must estimate. Two threads, four call sites.
+ * kept: what a sampler must estimate. Two threads in turn, four call sites: who
+ * looks at the live heap in a call of one must not find the other within a free,
+ * which is recorded before it is done and can be of 8 MiB.
  *
  *	mixed_sizes [COUNT [PLACES]]      PLACES: that hold a kept block
  */
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 
 static long count = 60000, places = 2048;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t next(uint64_t *seed)
 {
@@ -59,29 +62,35 @@ static void *__attribute__((noinline)) grown(void *block, size_t size)
 	return block;
 }
 
+static void step(uint64_t *seed, void **place)
+{
+	size_t size = mixed_size(seed);
+
+	switch (next(seed) % 8) {
+	case 0:
+		free(*place);
+		*place = size < 1 << 16 ? long_lived(size) : NULL;
+		break;
+	case 1:
+		*place = grown(*place, size % 4096 + 1);
+		break;
+	case 2:
+		free(zeroed(size % 10000 + 1));
+		break;
+	default:
+		free(short_lived(size));
+	}
+}
+
 static void *work(void *argument)
 {
 	uint64_t seed = 77 + (uint64_t)(uintptr_t)argument;
 	void **kept = calloc((size_t)places, sizeof(*kept));
 
 	for (long i = 0; i < count; i++) {
-		void **place = &kept[next(&seed) % (uint64_t)places];
-		size_t size = mixed_size(&seed);
-
-		switch (next(&seed) % 8) {
-		case 0:
-			free(*place);
-			*place = size < 1 << 16 ? long_lived(size) : NULL;
-			break;
-		case 1:
-			*place = grown(*place, size % 4096 + 1);
-			break;
-		case 2:
-			free(zeroed(size % 10000 + 1));
-			break;
-		default:
-			free(short_lived(size));
-		}
+		pthread_mutex_lock(&turn);
+		step(&seed, &kept[next(&seed) % (uint64_t)places]);
+		pthread_mutex_unlock(&turn);
 	}
 	return NULL;
 }
