@@ -5,7 +5,7 @@
 #include "symbolize/symbol_cache.h"
 
 #include "util/cache_folder.h"
-#include "util/file_read.h"
+#include "util/file_io.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -93,7 +93,8 @@ void symbol_cache_store(struct symbol_cache *cache, const struct object_query *q
 	fd = cache_folder_draft(&cache->folder, draft);
 	if (fd < 0)
 		return;
-	cache_folder_settle(&cache->folder, draft, fd, cache_write(fd, block, bytes), name);
+	cache_folder_settle(&cache->folder, draft, fd, file_write_at(fd, block, bytes, 0),
+			    name);
 	cache->grew = true;
 }
 

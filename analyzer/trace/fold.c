@@ -8,7 +8,7 @@
 #include "memprof/control.h"
 #include "memprof/trace_format.h"
 #include "trace/pieces.h"
-#include "util/file_read.h"
+#include "util/file_io.h"
 #include "util/memory.h"
 #include "util/process_id.h"
 
@@ -109,24 +109,6 @@ static bool is_slot(const struct trace_piece *slot)
 	       trace_word_length(slot->word) <= TRACE_RECORDS_MAX;
 }
 
-static int write_unit(struct fold *fold, const uint8_t *unit, size_t bytes, struct error *err)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t wrote = pwrite(fold->trace_fd, unit + done, bytes - done,
-				       (off_t)(fold->tail + done));
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return failed(err, fold->trace_path, "the rest of it can't be written");
-		done += (size_t)wrote;
-	}
-	fold->tail += TRACE_UNIT_BYTES;
-	return 0;
-}
-
 /* @unit: as it was read, in one go: whoever may write the file may do so meanwhile. */
 static int append(struct fold *fold, uint8_t *unit, struct error *err)
 {
@@ -138,7 +120,10 @@ static int append(struct fold *fold, uint8_t *unit, struct error *err)
 	piece->flags = 0;
 	piece->checksum = 0;
 	piece->checksum = XXH3_64bits(unit, bytes);
-	return write_unit(fold, unit, bytes, err);
+	if (!file_write_at(fold->trace_fd, unit, bytes, fold->tail))
+		return failed(err, fold->trace_path, "the rest of it can't be written");
+	fold->tail += TRACE_UNIT_BYTES;
+	return 0;
 }
 
 static int take_slots(struct fold *fold, struct error *err)

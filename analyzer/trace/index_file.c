@@ -9,7 +9,7 @@
 #include "trace/index_file.h"
 
 #include "util/cache_folder.h"
-#include "util/file_read.h"
+#include "util/file_io.h"
 #include "util/memory.h"
 
 #include <stdio.h>
@@ -193,7 +193,6 @@ struct index_writer *index_writer_new(const struct index_identity *identity)
 		return NULL;
 	}
 	writer->offset = sizeof(writer->header);
-	writer->has_failed = lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0;
 	return writer;
 }
 
@@ -215,7 +214,7 @@ bool index_writer_block(struct index_writer *writer, const void *bytes, size_t c
 									pack(writer, bytes, count);
 
 	if (!packed || writer->offset + packed > INDEX_BYTES_MAX / 2 ||
-	    !cache_write(writer->fd, writer->packed, packed)) {
+	    !file_write_at(writer->fd, writer->packed, packed, writer->offset)) {
 		writer->has_failed = true;
 		return false;
 	}
@@ -236,9 +235,8 @@ static bool write_ends(struct index_writer *writer)
 	header->block_count = writer->count;
 	header->directory_hash = XXH3_64bits(writer->entries, bytes);
 	header->hash = header_hash(header);
-	return cache_write(writer->fd, writer->entries, bytes) &&
-	       lseek(writer->fd, 0, SEEK_SET) == 0 &&
-	       cache_write(writer->fd, header, sizeof(*header));
+	return file_write_at(writer->fd, writer->entries, bytes, writer->offset) &&
+	       file_write_at(writer->fd, header, sizeof(*header), 0);
 }
 
 void index_writer_end(struct index_writer *writer, bool is_wanted)

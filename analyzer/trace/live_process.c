@@ -8,6 +8,7 @@
 #include "trace/live_process.h"
 
 #include "memprof/varint.h"
+#include "util/file_io.h"
 #include "util/process_id.h"
 
 #include <dirent.h>
@@ -180,7 +181,7 @@ static bool is_trace_beside(const struct live_process *process, const struct sta
 	uint32_t magic;
 
 	return !fstat(process->companion, &companion) && companion.st_uid == trace->st_uid &&
-	       pread(process->trace, &magic, sizeof(magic), 0) == sizeof(magic) &&
+	       file_read_at(process->trace, &magic, sizeof(magic), 0) == sizeof(magic) &&
 	       magic == TRACE_PIECE_MAGIC;
 }
 
@@ -277,22 +278,6 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t count, off_t offset)
-{
-	while (count) {
-		ssize_t done = pwrite(fd, bytes, count, offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		bytes += done;
-		offset += done;
-		count -= (size_t)done;
-	}
-	return true;
-}
-
 int live_process_append(struct live_process *process, enum trace_kind kind,
 			const uint8_t *payload, size_t bytes, struct error *err)
 {
@@ -324,7 +309,7 @@ int live_process_append(struct live_process *process, enum trace_kind kind,
 	if (place % TRACE_UNIT_BYTES || place > (uint64_t)INT64_MAX - TRACE_UNIT_BYTES)
 		return error_set(err, ERROR_FORMAT, process->companion_path, ERROR_NO_OFFSET,
 				 "its tail is damaged");
-	if (!write_all(process->trace, unit, (size_t)(at - unit), (off_t)place))
+	if (!file_write_at(process->trace, unit, (size_t)(at - unit), place))
 		return error_set(err, ERROR_SYSTEM, process->trace_path, place,
 				 "can't append: %s", strerror(errno));
 	return 0;

@@ -11,7 +11,7 @@
 
 #include "trace/pieces.h"
 #include "trace/record_step.h"
-#include "util/file_read.h"
+#include "util/file_io.h"
 #include "util/memory.h"
 
 #include <errno.h>

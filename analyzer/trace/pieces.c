@@ -7,7 +7,7 @@
 #include "trace/pieces.h"
 
 #include "memprof/control.h"
-#include "util/file_read.h"
+#include "util/file_io.h"
 #include "util/memory.h"
 #include "util/process_id.h"
 

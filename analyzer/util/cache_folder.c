@@ -5,7 +5,6 @@
 #include "util/cache_folder.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,23 +87,6 @@ bool cache_folder_settle(const struct cache_folder *folder, const char *draft, i
 	if (!is_whole)
 		unlink(draft);
 	return is_whole;
-}
-
-bool cache_write(int fd, const void *bytes, size_t count)
-{
-	const char *at = bytes;
-
-	while (count) {
-		ssize_t put = write(fd, at, count);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		at += put;
-		count -= (size_t)put;
-	}
-	return true;
 }
 
 /* ---- keeping it small ---- */

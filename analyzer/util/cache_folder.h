@@ -35,7 +35,4 @@ bool cache_folder_settle(const struct cache_folder *folder, const char *draft, i
 /* Drops files down to three quarters of @limit if they are more than it. */
 void cache_folder_shrink(const struct cache_folder *folder, uint64_t limit);
 
-/* All of @count bytes, or false. */
-bool cache_write(int fd, const void *bytes, size_t count);
-
 #endif
