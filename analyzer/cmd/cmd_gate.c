@@ -327,11 +327,7 @@ static void write_suppressions(const void *what, FILE *out)
 		char words[1024];
 
 		for (j = 0; j < count && j < 64; j++)
-			seen[j] = (struct suppression_frame){
-				.function = frames[j].function,
-				.file = frames[j].file,
-				.module = frames[j].module,
-			};
+			seen[j] = suppression_frame_of(&frames[j]);
 		suppressions_generate(out, seen, j,
 				      gate_leak_words(report, &report->gate->leaks[i], words,
 						      sizeof(words)));

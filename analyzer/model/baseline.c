@@ -123,12 +123,7 @@ static bool is_suppressed_stack(struct suppressions *suppressions,
 	if (count > FRAMES_MAX)
 		count = FRAMES_MAX;
 	for (i = 0; i < count; i++)
-		seen[i] = (struct suppression_frame){
-			.function = frames[i].function,
-			.file = frames[i].file,
-			.module = frames[i].module,
-			.is_wrapper = frames[i].is_wrapper,
-		};
+		seen[i] = suppression_frame_of(&frames[i]);
 	return suppressions_match(suppressions, seen, count, live->count, live->bytes) >= 0;
 }
 

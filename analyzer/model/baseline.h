@@ -60,6 +60,14 @@ void baseline_entries_release(struct baseline_entries *entries);
 const struct baseline_entry *baseline_find(const struct baseline_entries *entries,
 					   const char *name);
 
+/* A frame of a profile as suppressions see it; borrows its strings. */
+static inline struct suppression_frame suppression_frame_of(const struct profile_frame *frame)
+{
+	return (struct suppression_frame){ .function = frame->function, .file = frame->file,
+					   .module = frame->module,
+					   .is_wrapper = frame->is_wrapper };
+}
+
 /* Splits a stack's name, in place, into what suppressions look at. */
 size_t baseline_split_name(char *name, struct suppression_frame *frames, size_t room);
 

@@ -3,6 +3,7 @@
  * with the stacks it came from. What libc keeps for itself is left out and
  * counted; it is nobody's leak.
  */
+#include "model/baseline.h"
 #include "model/leak_suppressions.h"
 #include "model/suppressions.h"
 #include "util/memory.h"
@@ -78,11 +79,7 @@ static bool is_suppressed(void *context, struct profile *profile,
 						   sizeof(*suppressed->frames));
 	}
 	for (size_t i = 0; i < count; i++)
-		suppressed->frames[i] = (struct suppression_frame){ .function = frames[i].function,
-								    .file = frames[i].file,
-								    .module = frames[i].module,
-								    .is_wrapper =
-									    frames[i].is_wrapper };
+		suppressed->frames[i] = suppression_frame_of(&frames[i]);
 	return suppressions_match(suppressed->list, suppressed->frames, count, live->count,
 				  live->bytes) >= 0;
 }
