@@ -87,7 +87,7 @@ int between_new(struct trace *trace, const struct query *query, uint64_t earlier
 	}
 	between->aggregator.take = take;
 	between->aggregator.take_pairs = pairs_pass_over; /* exact */
-	between->aggregator.from_ns = between->filter.active ? between->filter.from_ns : 0;
+	between->aggregator.from_ns = event_filter_from_ns(&between->filter);
 	between->by = query->by;
 	between->earlier_ns = earlier_ns;
 	*out = between;

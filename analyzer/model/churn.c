@@ -99,7 +99,7 @@ void churn_init(struct churn *churn, uint64_t age_ns, const struct event_filter 
 	*churn = (struct churn){ .aggregator.take = take, .age_ns = age_ns, .filter = filter };
 	if (is_class_limit(age_ns) && event_filter_knows_pairs(filter))
 		churn->aggregator.take_pairs = churn_take_pairs;
-	churn->aggregator.from_ns = filter && filter->active ? filter->from_ns : 0;
+	churn->aggregator.from_ns = event_filter_from_ns(filter);
 }
 
 void churn_release(struct churn *churn)

@@ -315,7 +315,7 @@ struct curves *curves_new(struct trace *trace, const struct event_filter *filter
 	curves->aggregator.end = curves_end;
 	if (can_take_pairs(filter))
 		curves->aggregator.take_pairs = curves_take_pairs;
-	curves->aggregator.from_ns = filter && filter->active ? filter->from_ns : 0;
+	curves->aggregator.from_ns = event_filter_from_ns(filter);
 	curves->trace = trace;
 	curves->filter = filter;
 	curves->duration_ns = trace->info.duration_ns ? trace->info.duration_ns : 1;

@@ -102,7 +102,7 @@ static void sieve_settle(struct sieve *sieve)
 	bool can_take = event_filter_knows_pairs(sieve->filter);
 
 	self->wants_events = sieve_wants;
-	self->from_ns = sieve->filter->active ? sieve->filter->from_ns : 0;
+	self->from_ns = event_filter_from_ns(sieve->filter);
 	for (size_t i = 0; i < sieve->inner_count; i++) {
 		can_take &= sieve->inner[i]->take_pairs != NULL;
 		can_take &= !sieve->inner[i]->take_steps || !sieve->filter->active;

@@ -86,7 +86,7 @@ int free_sites_new(struct trace *trace, const struct query *query, struct free_s
 	sites->aggregator.take = take;
 	if (event_filter_knows_pairs(&sites->filter))
 		sites->aggregator.take_pairs = take_pairs;
-	sites->aggregator.from_ns = sites->filter.active ? sites->filter.from_ns : 0;
+	sites->aggregator.from_ns = event_filter_from_ns(&sites->filter);
 	*out = sites;
 	return 0;
 }

@@ -117,7 +117,7 @@ void live_set_init(struct live_set *set, const struct event_filter *filter)
 	*set = (struct live_set){ .aggregator = { .take = live_set_take,
 						  .take_pairs = pairs_pass_over },
 				  .filter = filter };
-	set->aggregator.from_ns = filter && filter->active ? filter->from_ns : 0;
+	set->aggregator.from_ns = event_filter_from_ns(filter);
 }
 
 void live_set_release(struct live_set *set)

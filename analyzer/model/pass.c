@@ -36,14 +36,11 @@ int event_filter_init(struct event_filter *filter, struct trace *trace, const st
 
 		if (status)
 			return status;
-		if (from.kind == MOMENT_TIME)
-			filter->from_ns = from.time_ns + 1;
-		else if (from.kind == MOMENT_END)
-			filter->from_ns = UINT64_MAX;
-		else
-			status = peak_find(trace, NULL, &filter->from_ns, err);
+		if (from.kind == MOMENT_PEAK)
+			status = peak_find(trace, NULL, &from.time_ns, err);
 		if (status)
 			return status;
+		filter->from_ns = from.kind == MOMENT_END ? UINT64_MAX : from.time_ns + 1;
 	}
 	if (query->thread.count) {
 		filter->thread_count = trace->thread_count;
@@ -260,13 +257,14 @@ static int pass_replay(struct trace *trace, struct pass *pass, struct trace_repl
 		       struct error *err)
 {
 	struct trace_part part = { .next_cut_ns = UINT64_MAX, .end_ns = pass->to_ns };
+	bool is_sliced = can_use_slices(pass);
 	struct trace_replay_stats own;
 	int status;
 
 	if (!stats)
 		stats = &own;
-	if (slices_open(trace, can_use_slices(pass), &pass->slices) && can_use_slices(pass) &&
-	    !take_steps(pass)) {
+	/* Opened in any case: stacks have the numbers of the index, or of a replay. */
+	if (slices_open(trace, is_sliced, &pass->slices) && is_sliced && !take_steps(pass)) {
 		status = pass_slices(trace, pass, stats, err);
 		stats->events = trace->info.events;
 	} else {
@@ -321,7 +319,7 @@ static void peak_finder_pairs(struct aggregator *self, const struct event_pairs 
 			((struct peak_finder *)self)->seen += 2 * pairs[i].count;
 }
 
-/* The event that made the peak, as how many there were with it, and as a time. */
+/* The event that made the peak, as how many there were with it, and its time. */
 static int peak_find(struct trace *trace, uint64_t *events, uint64_t *time_ns,
 		     struct error *err)
 {
@@ -335,17 +333,13 @@ static int peak_find(struct trace *trace, uint64_t *events, uint64_t *time_ns,
 	if (events)
 		*events = finder.at;
 	if (time_ns)
-		*time_ns = finder.time_ns + 1;
+		*time_ns = finder.time_ns;
 	return status;
 }
 
 int pass_peak_time(struct trace *trace, uint64_t *time_ns, struct error *err)
 {
-	int status = peak_find(trace, NULL, time_ns, err);
-
-	if (!status)
-		*time_ns -= *time_ns > 0;
-	return status;
+	return peak_find(trace, NULL, time_ns, err);
 }
 
 int pass_run(struct trace *trace, const struct moment *to, uint64_t events_max,

@@ -61,6 +61,12 @@ static inline bool event_filter_knows_pairs(const struct event_filter *filter)
 	       (!filter->min_size && filter->max_size == UINT64_MAX);
 }
 
+/* For aggregator.from_ns. @filter may be NULL. */
+static inline uint64_t event_filter_from_ns(const struct event_filter *filter)
+{
+	return filter ? filter->from_ns : 0;
+}
+
 static inline bool event_filter_passes(const struct event_filter *filter,
 				       const struct trace_event *e)
 {

@@ -419,9 +419,7 @@ static void slice_end(struct builder *builder)
 	slice->other_count = builder->others.count;
 	slice->birth_count = builder->births.count;
 	slice->pair_count = builder->pair_count;
-	bytes = slice->address_count * sizeof(uint64_t) +
-		(slice->death_count + slice->other_count + slice->birth_count) * event +
-		slice->pair_count * sizeof(struct event_pairs);
+	bytes = slice_content_bytes(slice);
 	block = memory_zeroed(bytes + 1, 1);
 	at = put(block, builder->addresses, slice->address_count * sizeof(uint64_t));
 	at = put(at, builder->deaths.items, slice->death_count * event);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory for what is told: an index is as long as it says, or it is damaged. */
-static size_t content_bytes(const struct slice *slice)
+size_t slice_content_bytes(const struct slice *slice)
 {
 	return slice->address_count * sizeof(uint64_t) +
 	       (slice->death_count + slice->other_count + slice->birth_count) *
@@ -72,7 +71,7 @@ bool slice_content_get(const struct slices *slices, size_t number, struct slice_
 	content->block = index_file_block(slices->index, number, &bytes);
 	if (!content->block)
 		return false;
-	if (bytes != content_bytes(slice)) {
+	if (bytes != slice_content_bytes(slice)) {
 		slice_content_release(content);
 		return false;
 	}

@@ -65,6 +65,9 @@ struct slices {
 	struct trace_replay_stats stats; /* of the whole */
 };
 
+/* Bytes of a slice's block: what its counts make up. */
+size_t slice_content_bytes(const struct slice *slice);
+
 /* What is in a slice; pointers into `block`. */
 struct slice_content {
 	void *block;

@@ -406,7 +406,7 @@ struct tallies *tallies_new(struct trace *trace, enum tally_dimension dimension,
 	tallies->filter = filter && filter->active ? filter : NULL;
 	if (event_filter_knows_pairs(filter))
 		tallies->aggregator.take_pairs = tallies_take_pairs;
-	tallies->aggregator.from_ns = tallies->filter ? filter->from_ns : 0;
+	tallies->aggregator.from_ns = event_filter_from_ns(filter);
 	find_stop(tallies);
 	return tallies;
 }
