@@ -1,9 +1,10 @@
 /* LINK: library */
 /*
  * Rows of call frame information: a module made of bytes, with one function; then
- * the same cut short and spoilt in every way.
+ * the same cut short and spoilt in every way, and what the fuzzer has kept.
  */
-#include "cfi.h"
+#include "../fuzz/fuzz_cfi.c"
+#include "corpus.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,6 +116,17 @@ static void a_table_with_a_wrong_byte_is_not_read_beyond(void **unused)
 	}
 }
 
+static void run_input(const uint8_t *bytes, size_t size)
+{
+	LLVMFuzzerTestOneInput(bytes, size);
+}
+
+static void the_fuzzers_corpus_is_read(void **state)
+{
+	(void)state;
+	assert_true(corpus_each("cfi", run_input) >= 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +134,7 @@ int main(void)
 		cmocka_unit_test(places_outside_of_functions_have_no_entry),
 		cmocka_unit_test(a_table_cut_anywhere_is_not_read_beyond),
 		cmocka_unit_test(a_table_with_a_wrong_byte_is_not_read_beyond),
+		cmocka_unit_test(the_fuzzers_corpus_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../fuzz/fuzz_symbols.c"
+#include "corpus.h"
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -42,35 +42,17 @@ static void mutate_and_run(const uint8_t *seed, size_t size, unsigned rounds)
 	free(copy);
 }
 
+static void run_and_mutate(const uint8_t *bytes, size_t size)
+{
+	LLVMFuzzerTestOneInput(bytes, size);
+	if (size > 1)
+		mutate_and_run(bytes, size, 200);
+}
+
 static void the_fuzzers_corpus_is_read(void **state)
 {
-	static const char folder[] = "test/fuzz/corpus/symbols";
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	unsigned count = 0;
-
 	(void)state;
-	assert_non_null(dir);
-	while ((entry = readdir(dir))) {
-		static uint8_t bytes[1 << 20];
-		char path[600];
-		size_t size;
-		FILE *file;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		file = fopen(path, "rb");
-		assert_non_null(file);
-		size = fread(bytes, 1, sizeof(bytes), file);
-		fclose(file);
-		LLVMFuzzerTestOneInput(bytes, size);
-		if (size > 1)
-			mutate_and_run(bytes, size, 200);
-		count++;
-	}
-	closedir(dir);
-	assert_true(count >= 5);
+	assert_true(corpus_each("symbols", run_and_mutate) >= 5);
 }
 
 /* ---- what honest input gives ---- */

@@ -8,45 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../fuzz/fuzz_texts.c"
-
-static const char folder[] = "test/fuzz/corpus/texts";
-
-static size_t read_input(const char *name, uint8_t *bytes, size_t room)
-{
-	char path[600];
-	size_t size;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = fopen(path, "rb");
-	assert_non_null(file);
-	size = fread(bytes, 1, room, file);
-	fclose(file);
-	return size;
-}
+#include "corpus.h"
 
 /* The corpus, each input given to @run. */
 static void each_input(void (*run)(const uint8_t *bytes, size_t size))
 {
-	static uint8_t bytes[1 << 16];
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	unsigned count = 0;
-
-	assert_non_null(dir);
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.') {
-			run(bytes, read_input(entry->d_name, bytes, sizeof(bytes)));
-			count++;
-		}
-	closedir(dir);
-	assert_true(count >= 6);
+	assert_true(corpus_each("texts", run) >= 6);
 }
 
 /* On the heap, so that reading behind the end is seen. */

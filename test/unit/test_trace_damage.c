@@ -4,6 +4,7 @@
  * each piece is used, the damage is told with its offset, and nothing crashes.
  */
 #include "../fuzz/fuzz.h"
+#include "corpus.h"
 #include "trace/live_maps.h"
 #include "trace/trace.h"
 #include "trace_builder.h"
@@ -341,30 +342,15 @@ static void holes_and_foreign_units_are_passed_over(void **state)
 	trace_builder_free_all(b);
 }
 
-/* What the fuzzer has found worth keeping. */
+static void run_input(const uint8_t *bytes, size_t size)
+{
+	LLVMFuzzerTestOneInput(bytes, size);
+}
+
 static void the_fuzzers_corpus_is_read(void **state)
 {
-	static const char folder[] = "test/fuzz/corpus/trace";
-	static uint8_t input[1 << 20];
-	char name[4096];
-	unsigned count = 0;
-
 	(void)state;
-	for (unsigned i = 0; i < 1000; i++) {
-		size_t bytes;
-		FILE *file;
-
-		snprintf(name, sizeof(name), "%s/%03u", folder, i);
-		file = fopen(name, "r");
-		if (!file)
-			break;
-		bytes = fread(input, 1, sizeof(input), file);
-		fclose(file);
-		LLVMFuzzerTestOneInput(input, bytes);
-		count++;
-	}
-	if (!count)
-		skip();
+	assert_true(corpus_each("trace", run_input) >= 50);
 }
 
 /* ---- a trace made for the tree of mappings ---- */
