@@ -36,7 +36,8 @@ static void take_piece(const char *piece, size_t length, void *opaque)
 		out->text = bigger;
 		out->room = room;
 	}
-	memcpy(out->text + out->length, piece, length);
+	if (length) /* an empty piece may be NULL */
+		memcpy(out->text + out->length, piece, length);
 	out->length += length;
 	out->text[out->length] = 0;
 }
