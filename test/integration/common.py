@@ -29,6 +29,33 @@ def python3():
     return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 
+def sqlite3_work(rows):
+    """sqlite3 in memory: rows, an index and a query over them."""
+    return ["sqlite3", ":memory:",
+            "create table t(a integer primary key, b text); "
+            "with recursive n(i) as (select 1 union all select i+1 from n where i < %d) "
+            "insert into t select i, printf('row %%d', i*7919%%10007) from n; create index tb on t(b); "
+            "select b, count(*) from t group by b order by 2 desc limit 3;" % rows]
+
+
+PYTHON_SETTINGS = {"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"}
+
+
+def python3_work(records):
+    """The interpreter with JSON: records made, written, read and copied. To be run with PYTHON_SETTINGS."""
+    return [python3(), "-S", "-c",
+            "import json; r=[{'id':i,'n':'n%%d'%%(i*31%%997),'t':['a']*(i%%5)} for i in range(%d)]; s=json.dumps(r); "
+            "d=json.loads(s)\nk=[dict(x) for x in d]" % records]
+
+
+def written(name, text):
+    """The path of a file with this text, in a folder of its own."""
+    path = os.path.join(folder(), name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
 def cc1plus(source):
     """The C++ compiler proper, compiling @source."""
     path = run(["g++", "-print-prog-name=cc1plus"]).out.strip()
