@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "cfi.h"
@@ -397,6 +396,32 @@ static pc_row row_without_entry(const struct dl_find_object *object, pc_place pl
 	return PC_ROW_LOST;
 }
 
+/* The program's own headers, as the kernel told of them; read when first needed
+ * (libc's getauxval may be one of the program's). @count is 0 when they can't be had. */
+static const ElfW(Phdr) *program_headers(unsigned *count)
+{
+	static struct {
+		const ElfW(Phdr) *first;
+		unsigned count;
+		bool is_read; /* stored last; whoever comes meanwhile reads the same */
+	} headers;
+	ElfW(auxv_t) words[64];
+	long bytes;
+
+	if (!__atomic_load_n(&headers.is_read, __ATOMIC_ACQUIRE)) {
+		bytes = os_read_file("/proc/self/auxv", (char *)words, sizeof(words));
+		for (long i = 0; (i + 1) * (long)sizeof(*words) <= bytes; i++) {
+			if (words[i].a_type == AT_PHDR)
+				headers.first = (const void *)words[i].a_un.a_val;
+			if (words[i].a_type == AT_PHNUM)
+				headers.count = (unsigned)words[i].a_un.a_val;
+		}
+		__atomic_store_n(&headers.is_read, true, __ATOMIC_RELEASE);
+	}
+	*count = headers.first ? headers.count : 0;
+	return headers.first;
+}
+
 /*
  * A program with gaps between its segments (node is one): the loader tells of the
  * code's segment alone, the table lies in another. Where that one begins and ends
@@ -404,12 +429,12 @@ static pc_row row_without_entry(const struct dl_find_object *object, pc_place pl
  */
 static void span_of_table(const struct dl_find_object *object, struct cfi_module *module)
 {
-	const ElfW(Phdr) *segment = (const void *)getauxval(AT_PHDR);
-	unsigned long count = getauxval(AT_PHNUM);
+	const ElfW(Phdr) *segment;
+	unsigned count;
 
-	if (!segment || object->dlfo_link_map->l_name[0])
+	if (object->dlfo_link_map->l_name[0])
 		return;
-	for (; count--; segment++) {
+	for (segment = program_headers(&count); count; count--, segment++) {
 		uintptr_t start = object->dlfo_link_map->l_addr + segment->p_vaddr;
 
 		if (segment->p_type == PT_LOAD &&

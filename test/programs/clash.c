@@ -1,7 +1,9 @@
-/* FLAGS: -rdynamic -fno-builtin */
+/* FLAGS: -rdynamic -fno-builtin -Wl,-z,max-page-size=0x200000 */
 /*
  * A program with functions of the names that a profiler's library might call.
- * Whoever binds to them ends it. What a report must say is printed as in cases.c.
+ * Whoever binds to them ends it. Its segments have gaps between them, so that its
+ * stacks need a table outside of what the loader tells of. What a report must say is
+ * printed as in cases.c.
  */
 void *malloc(unsigned long);
 void free(void *);
@@ -34,6 +36,7 @@ CLASH(snprintf)
 CLASH(memchr)
 CLASH(gettid)
 CLASH(clock_gettime)
+CLASH(getauxval)
 
 void *site_clash(unsigned long size) __attribute__((noinline));
 void *site_clash(unsigned long size)
