@@ -234,7 +234,7 @@ check-long: ## the tests again, longer, and those that take long
 unit: unit-programs ## the unit tests alone; ONLY=word chooses
 	$(Q)$(RUN) $(call chosen,$(UNIT_PROGRAMS))
 
-integration: all examples $(PROGRAMS) $(BENCH_PROGRAMS) ## the integration tests alone; ONLY=word chooses
+integration: all examples $(PROGRAMS) $(BENCH_PROGRAMS) $(B)/plain/test_symbolizer ## the integration tests alone; ONLY=word chooses
 	$(Q)$(RUN) $(call chosen,$(SCRIPTS))
 
 unit-programs: $(call chosen,$(UNIT_PROGRAMS))
