@@ -35,6 +35,7 @@ struct late_free {
 	uint32_t stack;
 	enum tally_kind kind;
 	uint64_t birth_ns, time_ns, size, rate;
+	uint64_t leaves_ns;      /* see leaves_ns() */
 };
 
 struct curves {
@@ -105,6 +106,24 @@ static void cell_step(struct curves *curves, struct cell *cell, uint64_t time_ns
 	cell->step += bytes;
 }
 
+static bool is_young(const struct curves *curves, uint64_t age_ns)
+{
+	return age_ns * 20 < curves->duration_ns;
+}
+
+/*
+ * When a block leaves the curve: when it is freed, but a temporary block at once. The
+ * clock is not read for every event; the first of them behind a pause can seem to lie
+ * before it, and a block of no duration to have lived through it.
+ */
+static uint64_t leaves_ns(const struct curves *curves, const struct trace_event *e)
+{
+	bool is_temporary = (e->flags & TRACE_EVENT_TEMPORARY) && !(e->flags & TRACE_EVENT_REALLOC);
+
+	return is_temporary && is_young(curves, e->time_ns - e->birth_ns) ? e->birth_ns :
+									    e->time_ns;
+}
+
 static void take_birth(struct curves *curves, const struct trace_event *e, enum tally_kind kind)
 {
 	struct cell *cell = cell_of(curves, e->stack, kind);
@@ -133,13 +152,13 @@ static void count_free(struct curves *curves, struct cell *cell, const struct la
 
 	number_of_sample(f->size, f->rate, &weight);
 	cell->freed_count += sign * weight.count;
-	if (age_ns * 20 < curves->duration_ns)
+	if (is_young(curves, age_ns))
 		cell->freed_young_count += sign * weight.count;
 	if (age_ns * 4 >= curves->duration_ns) {
 		cell->freed_old_count += sign * weight.count;
 		cell->freed_old_bytes += sign * weight.bytes;
 	}
-	cell_step(curves, cell, f->time_ns, -sign * weight.bytes);
+	cell_step(curves, cell, f->leaves_ns, -sign * weight.bytes);
 }
 
 static bool late_add(struct curves *curves, const struct late_free *f)
@@ -159,7 +178,8 @@ static bool late_add(struct curves *curves, const struct late_free *f)
 
 static void take_death(struct curves *curves, const struct trace_event *e, enum tally_kind kind)
 {
-	struct late_free f = { e->stack, kind, e->birth_ns, e->time_ns, e->size, e->rate };
+	struct late_free f = { e->stack, kind, e->birth_ns, e->time_ns, e->size, e->rate,
+			       leaves_ns(curves, e) };
 	struct cell *cell;
 
 	if (e->flags & TRACE_EVENT_INHERITED)
@@ -205,14 +225,14 @@ static void take_pairs(struct curves *curves, const struct event_pairs *pairs)
 	cell->freed_count += count;
 	if (e->birth_ns * 10 < curves->duration_ns)
 		cell->early_bytes += bytes;
-	if (age_ns * 20 < curves->duration_ns)
+	if (is_young(curves, age_ns))
 		cell->freed_young_count += count;
 	if (age_ns * 4 >= curves->duration_ns) {
 		cell->freed_old_count += count;
 		cell->freed_old_bytes += bytes;
 	}
 	cell_step(curves, cell, e->birth_ns, bytes);
-	cell_step(curves, cell, e->time_ns, -bytes);
+	cell_step(curves, cell, leaves_ns(curves, e), -bytes);
 }
 
 /* A slice in which something is born is not the end of the run: pass.c replays the

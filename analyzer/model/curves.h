@@ -32,7 +32,8 @@ extern const unsigned birth_bounds[BORN_WINDOWS + 1];
 
 /* The sums of one stack, or of several together (curve_add). Weighted. */
 struct curve {
-	double live[CURVE_BUCKETS];     /* bytes, at the end of each bucket of the run */
+	double live[CURVE_BUCKETS];     /* bytes, at the end of each bucket of the run; without
+					 * young temporary blocks */
 	double allocated_count, allocated_bytes;
 	double freed_count;             /* in the run */
 	double freed_young_count;       /* younger than 1/20 of the run */
